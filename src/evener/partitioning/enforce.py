@@ -1,10 +1,11 @@
-"""Makes any partition keep its contract, moving as little as possible; or says why it cannot.
+"""enforce: changes a partition so that it satisfies its contract, or explains why that fails.
 
-First it is proved where no partition can keep the contract. Then weight flows along the quotient
-graph from blocks that have too much to blocks that lack it, over the shortest chain of neighbours;
-border vertices of best gain carry it. Heavy vertices make the rest bin packing: single moves,
-swaps, then packing afresh. Where connected blocks are asked for, stray pieces are joined to
-neighbouring blocks. Limits on several weights: multiconstraint/enforce_several.py.
+As few vertices as possible move. First, simple proofs are tried that no partition can satisfy the
+contract. Then weight flows along the quotient graph from blocks with too much weight to blocks with
+too little, over the shortest chain of neighbours, by moving border vertices of best gain. With
+heavy vertices, the remaining problem is bin packing: single moves and swaps are tried, then blocks
+are packed from scratch. If connected blocks are requested, stray pieces are joined to neighbouring
+blocks. For limits on several weights see multiconstraint/enforce_several.py.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from evener.partitioning.repair.state import MANY_MOVED, REPAIR_SEED, State
 from evener.plans.partition import Contract, Partition
 from evener.wording import brief, memory
 
-STEP_WORK = 10_000_000  # vertices looked at by single moves and swaps, in all steps together
+STEP_WORK = 10_000_000  # limit on the vertices examined by all steps of single moves and swaps
 
 
 @dataclass(frozen=True, eq=False)
 class Enforced:
-    """A partition that keeps its contract, and what that took.
+    """A partition that satisfies its contract, and how much was changed.
 
-    moved: vertices in another block than before; moved_weight: their weight [units].
-    disconnected: blocks in several pieces although their part of the graph is connected; filled
-    only where connected blocks were asked for.
+    moved: number of vertices that changed block; moved_weight: their weight [units]. disconnected:
+    blocks in several pieces although their component of the graph is connected; empty unless
+    connected blocks were requested.
     """
 
     partition: Partition
@@ -59,15 +60,16 @@ def enforce(
     names: list[str] | None = None,
     fixed: npt.ArrayLike | None = None,
 ) -> Enforced:
-    """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
+    """Return a partition close to the given one in which every block satisfies `contract`.
 
-    graph, partition: as of `evaluate`. connected: blocks end in one piece wherever the contract and
-    the graph allow it. constraint: which weight of several the contract is on; a contract on
-    several weights is kept on all of them, and `connected` is refused there (UsageError). fixed:
-    flags (n,) of vertices that keep the block they are given; None: all may move. names (k,): the
-    devices, for messages. Raises InfeasibleError with block and shortfall where
-    impossibility is proved, NotFoundError where none is and no solution was found either.
-    Deterministic.
+    graph, partition: like the arguments of `evaluate`. connected: whether each block shall be
+    connected, as far as the contract and the graph allow. constraint: index of the vertex weight to
+    which the contract applies, if vertices have several; a contract with limits on several weights
+    is satisfied for all of them, and then `connected` raises UsageError. fixed: flags (n,) of
+    vertices that must stay in their blocks; None: all may move. names (k,): device names for
+    messages. Raises InfeasibleError, with block and missing amount, if it is proved that no
+    partition satisfies the contract; NotFoundError if there is no such proof but no solution was
+    found. Deterministic.
     """
     graph = as_graph(graph)
     partition = as_partition(partition, graph, contract.k)
@@ -99,7 +101,7 @@ def _enforced(
 
 
 def _kept(state: State, connected: bool, names: list[str]) -> Part:
-    """Return blocks (n,) that keep the contract on one weight; `state` is left with them."""
+    """Return blocks (n,) that satisfy the contract on one weight; `state` is changed to them."""
     if connected or not state.holds():
         prove_possible(state, names)
         _repair(state)
@@ -110,7 +112,7 @@ def _kept(state: State, connected: bool, names: list[str]) -> Part:
 
 
 def _repair(state: State) -> None:
-    # A step looks at every vertex a few times; together they are bounded on large graphs.
+    # A step examines every vertex a few times, so large graphs get fewer steps.
     steps = min(200 + 4 * state.k, max(STEP_WORK // state.graph.n, 8))
     given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
@@ -122,7 +124,7 @@ def _repair(state: State) -> None:
 
 
 def _check(state: State, names: list[str]) -> None:
-    """Raise NotFoundError, with the block that is furthest off, where some contract is broken."""
+    """Raise NotFoundError, with the worst block, if a block violates its contract."""
     state.sum_up()
     if state.holds():
         return
@@ -144,19 +146,19 @@ def _check(state: State, names: list[str]) -> None:
     )
 
 
-# Rules of joining, tried in this order.
+# Rules for joining stray pieces, tried in this order.
 JOIN_RULES = (kernels.JOIN_ALL, kernels.JOIN_FITTING, kernels.JOIN_SPARED)
 JOIN_PATIENCE = 4  # attempts without fewer stray pieces before the next rule
-REROOTINGS = 8  # times that other spanning trees are tried where no leaf may move
+REROOTINGS = 8  # number of other spanning trees to try if no leaf may move
 
 
 def connect(state: State, *, quickly: bool = False) -> None:
-    """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
+    """Join stray pieces to neighbouring blocks, and balance again without disconnecting blocks.
 
-    A stray piece is a connected part of a block that is not its heaviest; one that is a whole
-    component of the graph stays where it is. Where the blocks cannot be balanced after all have
-    been joined, fewer are. The result is the partition that keeps the contract with the fewest
-    stray pieces. quickly: one attempt.
+    A stray piece is a connected part of a block other than the block's heaviest one; a piece that
+    is a whole component of the graph does not count and stays. If the blocks cannot be balanced
+    after all stray pieces were joined, fewer are joined. The result is, among the partitions found
+    that satisfy the contract, the one with the fewest stray pieces. quickly: make one attempt only.
     """
     rules = JOIN_RULES[:1] if quickly else JOIN_RULES
     patience, rerootings = (1, 0) if quickly else (JOIN_PATIENCE, REROOTINGS)
@@ -182,7 +184,10 @@ def pieces_left(state: State) -> tuple[int, ...]:
 
 
 def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
-    """Return the label (n,) of each vertex's piece, and block and label of every stray piece."""
+    """Return the label (n,) of each vertex's piece, and the block and label of every stray piece.
+
+    See `connect` for stray pieces.
+    """
     n = state.graph.n
     label, queue = np.empty(n, np.int64), np.empty(n, np.int32)
     has_cut = np.zeros(n, np.bool_)
@@ -201,16 +206,16 @@ def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
 
 
 def _strays_that_may_move(state: State) -> tuple[IntVector, IntVector]:
-    """Return the label (n,) of each vertex's piece, and those of stray pieces that may move.
+    """Return the label (n,) of each vertex's piece, and the labels of stray pieces that may move.
 
-    Those with a fixed vertex stay.
+    Pieces with a fixed vertex may not move.
     """
     label, _, strays = _strays(state)
     return label, np.setdiff1d(strays, label[np.flatnonzero(state.fixed)])
 
 
 def _join_strays(state: State, rule: int) -> None:
-    """Move every stray piece, small ones first, to a block that it touches, as `rule` allows."""
+    """Move every stray piece, small ones first, to a neighbouring block if `rule` allows it."""
     label, strays = _strays_that_may_move(state)
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(label.max() + 2))

@@ -1,12 +1,12 @@
-"""Geographer-R: balanced k-means, then pairwise FM along a colouring of the quotient graph's edges.
+"""Geographer-R: balanced k-means, then FM on pairs of blocks, by an edge colouring of their graph.
 
-    order -> k-means -> shrink inside blocks -> for each level, for each colour: refine its pairs
+    order -> k-means -> coarsen inside blocks -> on each level, for each colour: refine its pairs
 
-The partitioner of [LDHT]_, section V, there called geoRef. Neighbouring blocks are the edges of the
-quotient graph; edges of one colour share no block, so their pairs are refined in parallel. Each
-pair is searched twice by FM among the vertices near its border, and the better result is kept.
-Colours are given greedily, the longest borders first, as in [HSS10]_. The number of threads does
-not change the result.
+This is the partitioner of [LDHT]_, section V, where it is called geoRef. Pairs of neighbouring
+blocks are the edges of the quotient graph. Edges of one colour share no block, so these pairs are
+refined in parallel. For each pair, FM runs twice on the vertices near the border, and the better
+result is used. Colours are assigned greedily, longest borders first, as in [HSS10]_. The result
+does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -37,17 +37,23 @@ from evener.plans.partition import Contract
 from evener.threads import in_slices
 
 Pairs = list[tuple[int, int]]
-# (level, blocks (n,), heaviest cluster of each block (k,), threads) -> the coarser level.
+# Function of a level, blocks (n,), the heaviest cluster of each block (k,), and the number of
+# threads, which returns the next coarser level.
 Joining = Callable[[GraphLevel, Part, FloatArray, int], Shrunk]
 
-PER_BLOCK = 80  # vertices that the smallest graph keeps for each block
-MATCHED = 2.0  # weight of a cluster in mean vertices: pairs of vertices
-PATIENCE, PATIENT_SHARE = 15, 0.05  # moves without gain that end a search: in all, of its vertices
+PER_BLOCK = 80  # number of vertices per block in the coarsest graph
+MATCHED = 2.0  # largest weight of a cluster, in mean vertices, which allows pairs of vertices
+# A search ends after PATIENCE moves without gain, or PATIENT_SHARE x its vertices if that is more.
+PATIENCE, PATIENT_SHARE = 15, 0.05
 
 
 @dataclass(frozen=True)
 class PairEffort:
-    """rounds: over all colours on a level; depth: edges from the border to the farthest vertex."""
+    """How long to refine.
+
+    rounds: number of passes over all colours on a level. depth: distance in edges, from the border,
+    of the farthest vertices that may move.
+    """
 
     rounds: int
     depth: int
@@ -65,11 +71,11 @@ def georef_blocks(
     threads: int = 1,
     joined: Joining = shrink,
 ) -> Part:
-    """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
+    """Return the block (n,) of every vertex; most blocks satisfy `contract`, the others nearly.
 
-    preset: "fast", "default" or "strong". joined: how vertices of one block are joined, up to a
-    weight by block, for the next smaller graph. The cut counts edge weights. Raises InputError
-    without coordinates, InfeasibleError where a target or the weight of all vertices is 0.
+    preset: "fast", "default" or "strong". joined: the coarsening function, which joins vertices of
+    one block up to a given weight per block. The cut counts edge weights. Raises InputError for a
+    graph without coordinates, InfeasibleError if a target or the weight of all vertices is 0.
     """
     if graph.coords is None:
         raise InputError("geoRef needs coordinates, and the graph has none")
@@ -92,7 +98,7 @@ def refined_by_pairs(
     threads: int,
     joined: Joining = shrink,
 ) -> Part:
-    """Return blocks (n,) refined level by level from those of `part` (n,), which stays as it is."""
+    """Return blocks (n,) refined level by level from `part` (n,), which is not changed."""
 
     def step(finer: GraphLevel, blocks: Part) -> Shrunk:
         mean = float(finer.vwgt.sum()) / finer.n
@@ -109,7 +115,7 @@ def refined_by_pairs(
 
 
 def colour_classes(pairs: Pairs) -> list[Pairs]:
-    """Return the pairs in classes, none of which has a block twice; greedily, in their order."""
+    """Divide the pairs greedily, in their order, into classes in which no block occurs twice."""
     used: dict[int, int] = {}
     classes: list[Pairs] = []
     for a, b in pairs:
@@ -126,7 +132,7 @@ def colour_classes(pairs: Pairs) -> list[Pairs]:
 def _refine_level(
     level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> None:
-    """Refine all pairs of blocks in place, colour by colour, until a round wins nothing."""
+    """Refine all pairs of blocks in place, colour by colour, until a round gains nothing."""
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
     marks = np.full(level.n, -1, np.int32), np.zeros(level.n, np.int8)
     for _ in range(effort.rounds):
@@ -146,8 +152,8 @@ def _refine_level(
 class _LevelPairs:
     """A level and its blocks during one round over all pairs.
 
-    members: the vertices of each block that were at a border when the round began. place and seen
-    (n,): marks of the kernels.
+    members: for each block, its vertices that were at a border when the round began. place, seen
+    (n,): work arrays of the kernels.
     """
 
     level: GraphLevel
@@ -160,7 +166,7 @@ class _LevelPairs:
     seen: npt.NDArray[np.int8]
 
     def refine_class(self, pairs: Pairs, threads: int) -> int:
-        """Refine pairs that share no block, in parallel; return by how much the cut fell."""
+        """Refine pairs that share no block, in parallel; return the decrease of the cut."""
         gains = np.zeros(len(pairs), np.int64)
 
         def one(i: int) -> None:
@@ -170,7 +176,7 @@ class _LevelPairs:
         return int(gains.sum())
 
     def refine(self, a: int, b: int) -> int:
-        """Refine the pair in place; return by how much the cut fell."""
+        """Refine a pair of blocks in place; return the decrease of the cut."""
         level, k = self.level, self.contract.k
         room = min(level.n, 64 + 8 * (level.n // k + self.members[a].size + self.members[b].size))
         found = np.empty(room, np.int32)
@@ -187,7 +193,7 @@ class _LevelPairs:
 
 
 def _touching(level: GraphLevel, part: Part, border: Part, k: int) -> Pairs:
-    """Return the pairs of neighbouring blocks, those with the heaviest border first."""
+    """Return the pairs of neighbouring blocks, in descending order of their border's weight."""
     room = int((level.xadj[border + 1].astype(np.int64) - level.xadj[border]).sum())
     keys, weights = np.empty(room, np.int64), np.empty(room, np.int64)
     count = kernels.border_keys(

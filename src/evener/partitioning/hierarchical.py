@@ -2,14 +2,15 @@
 
     order -> for each level of the tree: divide every group's part, refine all borders -> volumes
 
-The graph is divided among the groups of the first level (nodes, say), every part among the groups
-inside, and so on down to the devices; the target of a group is the sum of its devices' targets.
-A part is divided by balanced k-means where there are coordinates, else by the multilevel
-partitioner, or by label propagation where degrees are uneven. After each level all borders are
-refined, including those of the levels above. Groups may be of any number, size and depth.
+The graph is divided among the groups of the first level (for example nodes), each part among the
+groups inside this group, and so on down to the devices. The target of a group is the sum of its
+devices' targets. If the graph has coordinates, parts are divided by balanced k-means; otherwise by
+the multilevel partitioner, or by label propagation if degrees are uneven. After each level all
+borders are refined, including those of earlier levels. There may be any number of groups, of any
+size and depth.
 
-[LDHT]_, section V, divides by k-means on every level and smooths all borders once, at the end: that
-is geohier_blocks.
+[LDHT]_, section V, divides by k-means on every level and smooths all borders once, at the end;
+geohier_blocks does the same.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ from evener.partitioning.multilevel.presets import PRESETS, Preset
 from evener.partitioning.refinement.volumes import AIMS
 from evener.plans.partition import Contract
 
-MAX_STEPS = 4  # levels of the tree at which the graph is divided, besides that of the devices
+MAX_STEPS = 4  # largest number of tree levels used, not counting the level of the devices
 
 
 @dataclass(eq=False)
 class _Task:
-    """What all divisions share: the graph in its order, points (d, n) or None, and options.
+    """The data that all divisions share: the reordered graph, points (d, n) or None, and options.
 
-    uneven: whether degrees are uneven, so that label propagation divides the graph.
+    uneven: whether degrees are uneven; label propagation then divides graphs without points.
     """
 
     level: GraphLevel
@@ -77,10 +78,11 @@ def hierarchical_blocks(
     seed: int = 7,
     threads: int = 1,
 ) -> Part:
-    """Return the block (n,) of every vertex, block b being that of device b of the tree.
+    """Return the block (n,) of every vertex; block b belongs to device b of the tree.
 
-    tree (depth, k): as in `trees`; without rows, all devices are on one level. Other options as
-    of multilevel_blocks. Blocks are near `contract`, mostly within it; `enforce` does the rest.
+    tree (depth, k): see initial/trees.py; if it has no rows, all devices are on one level. The
+    other options are those of multilevel_blocks. Most blocks satisfy `contract`, the others nearly;
+    `enforce` corrects these.
     """
     order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
@@ -90,7 +92,7 @@ def hierarchical_blocks(
     for depth, row in enumerate([*_steps(simplest(tree)), np.arange(contract.k)]):
         groups = _summed(contract, row)
         part = _divided(task, part, owner, row, groups, depth)
-        # A group outside its limits would push all the groups inside it off their targets.
+        # If a group violated its limits, all groups inside it would miss their targets.
         limits = eased(groups, level, depth=0)
         part = balanced(level, _refined(task, part, groups, depth), limits)
         owner = row
@@ -103,11 +105,12 @@ def hierarchical_blocks(
 def geohier_blocks(
     graph: Graph, contract: Contract, tree: Tree, *, threads: int = 1, smooth: bool = True
 ) -> Part:
-    """Return the block (n,) of every vertex by k-means alone: along the tree, then smoothed.
+    """Return the block (n,) of every vertex, by k-means along the tree and no other method.
 
-    The hierarchical k-means of [LDHT]_, section V. smooth: whether k-means runs once more on all
-    blocks, from their centres, which takes the borders of groups away again. Nothing is random.
-    Raises InputError without coordinates, InfeasibleError where a target or all weight is 0.
+    This is the hierarchical k-means of [LDHT]_, section V. smooth: whether k-means finally runs
+    once more on all blocks, from their centres; the borders between groups then move freely. The
+    result is not random. Raises InputError for a graph without coordinates, InfeasibleError if a
+    target or the weight of all vertices is 0.
     """
     if graph.coords is None:
         raise InputError("k-means along a tree needs coordinates, and the graph has none")
@@ -133,7 +136,10 @@ def geohier_blocks(
 def _centres_of(
     part: Part, points: FloatMatrix, weights: FloatArray, targets: FloatArray
 ) -> Centres:
-    """Return the weighted middle of every block of points (d, n); of all where it is empty."""
+    """Return the Centres of all blocks: weighted means of their points (d, n).
+
+    The centre of an empty block is the mean of all points.
+    """
     d, k = points.shape[0], targets.size
     mass = np.bincount(part, weights, k)
     sums = np.stack([np.bincount(part, weights * x, k) for x in points], axis=1)
@@ -143,14 +149,20 @@ def _centres_of(
 
 
 def _steps(tree: Tree) -> Tree:
-    """Return the tree without every second level while it is too deep, as trees of halves are."""
+    """Return the tree with at most MAX_STEPS levels, by repeatedly removing every second level.
+
+    Trees of bisections, for example, are too deep.
+    """
     while len(tree) > MAX_STEPS:
         tree = tree[1::2]
     return tree
 
 
 def _summed(contract: Contract, row: npt.NDArray[np.int64]) -> Contract:
-    """Return the contract of groups, the sums of their members'; row (k,): each one's group."""
+    """Return the contract of groups: sums of the limits of their blocks.
+
+    row (k,): the group of each block.
+    """
     low, targets, high = (
         np.bincount(row, limits).astype(np.float64)
         for limits in (contract.low, contract.targets, contract.high)
@@ -166,7 +178,11 @@ def _divided(
     groups: Contract,
     depth: int,
 ) -> Part:
-    """Divide every group of `owner` (k,) into those of `row` (k,); part (n,) holds owners."""
+    """Divide every group of the level above among its groups on this level; return these (n,).
+
+    owner, row (k,): the group of each device on the level above, and on this level. part (n,): the
+    group of each vertex on the level above. groups: contract of the groups on this level.
+    """
     parents = np.zeros(groups.k, np.int64)
     parents[row] = owner
     by_owner = np.argsort(part, kind="stable")
@@ -197,7 +213,7 @@ def _divided_one(
     groups: Contract,
     seed: int,
 ) -> Part:
-    """Return which of the groups (members,) each of these vertices goes to."""
+    """Divide the vertices `members` among the groups; return the group (members.size,) of each."""
     weights = task.level.vwgt[members]
     total = float(weights.sum())
     if not (total > 0 and members.size > groups.k):
@@ -213,7 +229,10 @@ def _divided_one(
 
 
 def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
-    """Return targets that add up to `total`, and limits at least one vertex away from them."""
+    """Return a contract with targets that add up to `total`.
+
+    Its limits differ from the targets by at least the weight of the heaviest vertex.
+    """
     factor = total / float(groups.targets.sum())
     targets = groups.targets * factor
     low = np.minimum(groups.low * min(factor, 1.0), targets - heaviest)
@@ -222,7 +241,7 @@ def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
 
 
 def _placed(points: FloatMatrix, weights: FloatArray, targets: FloatArray, threads: int) -> Part:
-    """Return blocks (m,) of points (d, m), which lie in the order of a curve, by k-means."""
+    """Return blocks (m,), by k-means, of points (d, m) sorted along a space-filling curve."""
     low = points.min(axis=1, keepdims=True)
     extent = float((points.max(axis=1, keepdims=True) - low).max()) or 1.0
     boxed = np.ascontiguousarray((points - low) / np.float32(extent))
@@ -231,7 +250,7 @@ def _placed(points: FloatMatrix, weights: FloatArray, targets: FloatArray, threa
 
 
 def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
-    """Return the blocks (n,) after refinement of all borders between groups."""
+    """Return the groups (n,) of the vertices after refining all borders between groups."""
     seed = task.seed + 31 * depth
     if task.uneven:
         part = part.copy()

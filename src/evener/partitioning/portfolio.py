@@ -1,10 +1,10 @@
-"""Our partitioner: one partition of a large graph, the best of several of a small one.
+"""Evener's partitioner: one partition of a large graph, or the best of several of a small graph.
 
-With thousands of vertices, blocks that are placed and refined once are as good as those of more
-attempts. With dozens, a single move decides, and an attempt takes next to no time: blocks are
-started in several ways (from other seeds, without coordinates, filled at random, by perturbing
-the best), and each start is refined, repaired and scored. Graphs of uneven degrees and few edges
-are divided both by label propagation and by levels, whatever their size.
+For thousands of vertices, blocks that are placed and refined once are as good as the best of more
+attempts. For dozens of vertices, single moves matter and an attempt takes very little time.
+Therefore blocks are started in several ways (with other seeds, without coordinates, at random, by
+perturbing the best), and each start is refined, repaired and scored. Sparse graphs of uneven
+degrees are divided both by label propagation and by the multilevel method, whatever their size.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from evener.partitioning.multilevel.multilevel import (
 from evener.partitioning.refine import RefineOptions, Scored, refined_blocks, repaired, scored
 from evener.plans.partition import Contract
 
-PERTURBED = 0.3  # of the vertices get another block
-BLOCK_COST = 4  # vertices that cost an attempt as much time as a block does
-CYCLE = 8  # attempts: the first of them starts from another seed, the second from random blocks,
-# the others from the best blocks so far
+PERTURBED = 0.3  # fraction of the vertices that get another block
+BLOCK_COST = 4  # one more block takes as much time per attempt as this many vertices
+CYCLE = 8  # of this many attempts the first starts from another seed, the second from random
+# blocks, the others from the best blocks so far
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """How many attempts are made at most, and how many vertices they may have together."""
+    """Limits on the number of attempts, and on the sum of their graphs' vertices."""
 
     most: int
     vertices: int
@@ -49,7 +49,7 @@ ATTEMPTS = {
 
 
 class Options(TypedDict):
-    """Options that all attempts share, as of multilevel_blocks."""
+    """Options of multilevel_blocks that all attempts share."""
 
     preset: str
     objective: str
@@ -65,17 +65,17 @@ def best_blocks(
     seed: int = 7,
     threads: int = 1,
 ) -> MultilevelBlocks:
-    """Return the block (n,) of every vertex; on small graphs, of the best of several attempts.
+    """Return the block (n,) of every vertex; for small graphs, the best of several attempts.
 
-    Options and errors as of multilevel_blocks; there is no start where another attempt than the
-    first is best. The best is that of the least objective among those of the least violation of
-    the contract; "strong" is never worse than "default".
+    Options and errors are those of multilevel_blocks. The best attempt is the one with the least
+    violation of the contract and, among equal ones, the least objective; if it is not the first,
+    `start` of the result is None. "strong" is never worse than "default".
     """
     options = Options(preset=preset, objective=objective, threads=threads)
     found = _best_of_attempts(graph, contract, options, seed)
     if preset != "strong":
         return found
-    # More work from other starts may end higher.
+    # More work from other starts may end with a higher objective.
     less = _best_of_attempts(graph, contract, {**options, "preset": "default"}, seed)
     scores = [_order(scored(graph, one.part, contract, objective)) for one in (found, less)]
     return found if scores[0] <= scores[1] else less
@@ -111,9 +111,9 @@ def _order(found: Scored) -> tuple[float, float]:
 def _or_by_levels(
     graph: Graph, part: Part, contract: Contract, options: Options, seed: int
 ) -> Part:
-    """Return these blocks, those of the hierarchy, or those of bisection, whichever are best."""
+    """Return the best of `part`, the blocks of the multilevel method, and those of bisection."""
     objective = options["objective"]
-    # Coarsening joins a hub with one leaf at a time; leaves in bundles shrink at once.
+    # Coarsening joins a hub with one leaf per level; bundling joins many leaves at once.
     small = bundled(graph, float(contract.targets.min()))
     whole = graph if small is None else small.graph
     by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options).part
@@ -128,7 +128,7 @@ def _or_by_levels(
 def _started(
     graph: Graph, best: Scored, contract: Contract, options: Options, seed: int, turn: int
 ) -> Part:
-    """Return the blocks (n,) that attempt number `turn` begins with."""
+    """Return the blocks (n,) from which attempt number `turn` starts."""
     rng = np.random.default_rng([seed, turn])
     if turn % CYCLE == 0:
         bare = turn % (2 * CYCLE) == 0 and graph.coords is not None
@@ -140,7 +140,7 @@ def _started(
 
 
 def _finished(graph: Graph, part: Part, contract: Contract, options: Options, seed: int) -> Scored:
-    """Lower the objective on the whole graph, repair what breaks the contract, and score."""
+    """Reduce the objective on the whole graph, enforce the contract, and return the score."""
     refined = refined_blocks(
         graph, part, contract, RefineOptions(**options, seed=seed, method="gentle")
     )
@@ -149,14 +149,17 @@ def _finished(graph: Graph, part: Part, contract: Contract, options: Options, se
 
 
 def _filled(graph: Graph, contract: Contract, rng: np.random.Generator) -> Part:
-    """Return blocks (n,) filled to their targets one by one, all in random order."""
+    """Return blocks (n,) filled to their targets one after another.
+
+    Blocks and vertices are taken in random order.
+    """
     order, following = rng.permutation(graph.n), rng.permutation(contract.k)
     weights = graph.weights().astype(np.float64)
     return filled_blocks(weights, contract.targets, order, following)
 
 
 def _perturbed(graph: Graph, part: Part, k: int, rng: np.random.Generator) -> Part:
-    """Return the blocks with some vertices in others: exchanged among them, or drawn at random."""
+    """Return the blocks with random vertices changed: permuted among them, or drawn at random."""
     part = part.copy()
     some = rng.integers(0, graph.n, max(2, int(PERTURBED * graph.n)))
     part[some] = (

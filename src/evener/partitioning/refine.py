@@ -1,8 +1,8 @@
-"""Improves any partition: returns a better one, or the very one that was given.
+"""refine: improves any partition; returns a better partition, or the given one unchanged.
 
-The graph is shrunk inside the blocks, which are refined level by level and, for volumes, once more
-on the whole graph, as Evener's partitioner does. The result is scored anew, and returned only if
-it is better and no further outside the contract.
+As in Evener's partitioner, the graph is coarsened inside the blocks, and the blocks are refined
+level by level and, for volumes, once more on the whole graph. The result is scored from scratch. It
+is returned only if it is better and does not violate the contract more.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ COSTS: dict[str, Callable[[metrics.Quotient], float]] = {
     "total_volume": lambda between: float(metrics.comm_volumes(between).sum()),
     "max_volume": lambda between: float(metrics.comm_volumes(between).max()),
 }
-ROUNDING = 1e-12  # of the objective: sums of real weights in another order differ by no more
+ROUNDING = 1e-12  # relative: changing the order of sums changes the objective by at most this
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A partition and its score.
 
-    cost: the objective. violations (3, k): by how much each block is outside its weights, relative
-    to its target; over its bytes, relative to its cap; and 1 where it is empty. holds: whether
-    every block keeps the contract, which implies no violation.
+    cost: the objective's value. violations (3, k), for each block: the distance of its weight from
+    the limits, relative to its target; the excess of its bytes, relative to its cap; and 1 if it is
+    empty. holds: whether every block satisfies the contract; then all violations are 0.
     """
 
     partition: Partition
@@ -78,13 +78,13 @@ class Scored:
         return float(self.violations.sum())
 
     def better_than(self, other: Scored) -> bool:
-        """Return whether it costs less, or no more and violates less."""
+        """Return whether this costs less than `other`, or costs the same and violates less."""
         if self.cost > other.cost:
             return False
         return self.cost < other.cost * (1 - ROUNDING) or self.violation < other.violation
 
     def as_balanced_as(self, other: Scored) -> bool:
-        """Return whether in no kind of violation its sum, or its worst block, is worse."""
+        """Return whether no kind of violation is worse than in `other`, by sum or worst block."""
         return bool(
             (self.violations.sum(axis=1) <= other.violations.sum(axis=1)).all()
             and (self.violations.max(axis=1) <= other.violations.max(axis=1)).all()
@@ -92,7 +92,7 @@ class Scored:
 
 
 def scored(graph: Graph, part: Part, contract: Contract, objective: str) -> Scored:
-    """Return the blocks (n,) with their score, all counted from the graph."""
+    """Return the blocks (n,) with their score, computed from scratch."""
     partition = Partition(part, contract.k)
     cost = COSTS[objective](metrics.quotient(graph, partition))
     weight, size = metrics.block_weights(graph, partition), metrics.block_sizes(partition)
@@ -108,9 +108,9 @@ def scored(graph: Graph, part: Part, contract: Contract, objective: str) -> Scor
 def repaired(
     found: Scored, graph: Graph, contract: Contract, objective: str, fixed: IntVector = NO_VERTICES
 ) -> Scored:
-    """Return the partition with its contract enforced, or as it is where that is impossible.
+    """Return the partition after `enforce`, or unchanged if that fails.
 
-    fixed: the vertices that keep their blocks, ascending.
+    fixed: the vertices that must stay in their blocks, ascending.
     """
     stays = flags_of(fixed, graph.n) if fixed.size else None
     try:
@@ -125,10 +125,10 @@ MOST_BLOCKS = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A partition that is no worse than the one given, and how the two compare.
+    """A partition that is not worse than the given one, and a comparison of both.
 
-    before, after: the objective's value. moved: vertices in another block than before. holds:
-    whether every block keeps the contract; never False where the given one did.
+    before, after: the objective's value. moved: number of vertices that changed block. holds:
+    whether every block satisfies the contract; True if it did before.
     """
 
     partition: Partition
@@ -153,16 +153,16 @@ def refine(  # noqa: PLR0913 - public: one keyword for each choice
     threads: int = 1,
     fixed: npt.ArrayLike | None = None,
 ) -> Refined:
-    """Return a partition with less of the objective, or the given one; never a less balanced one.
+    """Return a partition with a smaller objective that is not less balanced, or the given one.
 
-    graph, partition: as of `evaluate`; without a contract there are as many blocks as the largest
-    block number says. objective: "cut", "total_volume" or "max_volume". preset: "fast", "default"
-    or "strong". Where the given partition breaks `contract` (blocks too light, too heavy, over
-    their bytes, empty), the result breaks it no more, neither in sum nor in the worst block;
-    `enforce` repairs it. Without a contract, `own_contract` is used. fixed: flags (n,) of vertices
-    that keep the block they are given, of any weight and number of edges; None: all may move.
-    Raises InputError where lengths differ, UsageError for unknown names and several weights per
-    vertex. Deterministic.
+    graph, partition: like the arguments of `evaluate`; without a contract, the number of blocks is
+    the largest block number plus 1. objective: "cut", "total_volume" or "max_volume". preset:
+    "fast", "default" or "strong". If the given partition violates `contract` (blocks too light, too
+    heavy, over their bytes, or empty), the result violates it no more than before, both in sum and
+    in the worst block; to satisfy a violated contract, use `enforce`. Without a contract,
+    `own_contract` is used. fixed: flags (n,) of vertices that must stay in their blocks, whatever
+    their weight and degree; None: all may move. Raises InputError if lengths differ, UsageError for
+    unknown names and several weights per vertex. Deterministic.
     """
     graph = as_graph(graph)
     partition = _blocks_given(graph, partition, contract)
@@ -193,7 +193,11 @@ def refine(  # noqa: PLR0913 - public: one keyword for each choice
 
 
 def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | None) -> Partition:
-    """Return the partition, of as many blocks as the contract or the largest number says."""
+    """Return the checked partition.
+
+    If it is not a Partition, its number of blocks is that of the contract, or without a contract
+    the largest block number plus 1.
+    """
     if isinstance(partition, Partition):
         return partition.checked_for(graph.n)
     if contract is not None:
@@ -210,12 +214,13 @@ def _methods(graph: Graph, preset: str, fixed: IntVector) -> tuple[str, ...]:
 
 
 class RefineOptions(NamedTuple):
-    """How `refined_blocks` refines: preset, objective, seed and threads as of `refine`.
+    """How `refined_blocks` refines; preset, objective, seed and threads are those of `refine`.
 
-    method: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
-    refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
-    The first two move clusters and weigh edges by the block, so that the objective may end higher;
-    the last never raises it. reach: as of Cutting; None: that of the preset.
+    method: "rounded": diffusion on coarse levels, then refinement on all levels, which usually
+    gains most; "refined": refinement on all levels; "gentle": refinement on the finest level only,
+    where all cut edges have the same price. The first two move clusters and price edges by block,
+    so the objective may increase; "gentle" never increases it. reach: see Cutting; None: the value
+    of the preset.
     """
 
     preset: str = "default"
@@ -233,9 +238,9 @@ def refined_blocks(
     options: RefineOptions,
     fixed: IntVector = NO_VERTICES,
 ) -> Part:
-    """Return blocks (n,) made of those of `part` (n,) int32.
+    """Return blocks (n,) refined from `part` (n,) int32, by `options.method`.
 
-    fixed: the vertices that keep their blocks, ascending.
+    fixed: the vertices that must stay in their blocks, ascending.
     """
     preset, objective, seed, threads, method, reach = options
     chosen = PRESETS[preset]
@@ -251,7 +256,7 @@ def refined_blocks(
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     along = part[order]
     level.fixed = places_of(fixed, order)
-    # Where a block has one fixed vertex already, a copy of the graph would be the same.
+    # If no block has two fixed vertices, `anchored` would return an equal graph.
     several = np.unique(part[fixed]).size < fixed.size
     whole = anchored(level, along, threads) if several else None
     if whole is not None:
@@ -273,7 +278,7 @@ def refined_blocks(
 def _refine_whole(
     level: GraphLevel, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
 ) -> None:
-    """Lower the cut in place, on this level alone; cut edges of all blocks cost the same."""
+    """Reduce the cut in place, on this level only; cut edges of all blocks have the same price."""
     slack: FloatArray = np.maximum(preset.slack * contract.targets, level.heaviest)
     limits = WeightLimits(contract.low, contract.high, contract.low - slack, contract.high + slack)
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
@@ -285,9 +290,9 @@ def _refine_whole(
 
 
 def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract:
-    """Return a contract that the partition keeps: every block's weight, within epsilon.
+    """Return a contract that the partition satisfies: every block's weight may change by epsilon.
 
-    No block may become lighter than the lightest or heavier than the heaviest is.
+    No block may become lighter than the lightest block or heavier than the heaviest block is now.
     """
     weight = metrics.block_weights(graph, partition)
     low: FloatArray = np.maximum((1 - epsilon) * weight, weight.min())

@@ -1,7 +1,7 @@
-"""Calls any partitioner by name, after a check that it can do what is asked.
+"""Calls any partitioner by name, after a check that it can satisfy the request.
 
-`partition_with` calls a tool of `tools.TOOLS` and checks what comes back; `choose_tool` says which
-one "auto" means. Limits of blocks are not checked here: `enforce` brings any result within them.
+`partition_with` calls a tool of `tools.TOOLS` and checks its result; `choose_tool` returns the tool
+that "auto" selects. Limits of blocks are not checked here: `enforce` makes any result satisfy them.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.wording import brief
 
-# What "auto" tries, in this order, if Evener's own partitioner cannot do the request.
+# The tools that "auto" tries, in this order, if Evener's own partitioner cannot do the request.
 AUTO_ORDER = ("metis", "scotch", "mtkahypar", "kaminpar", "rcb")
 
 
 @dataclass(frozen=True)
 class Result:
-    """Blocks that a tool made, checked.
+    """The checked result of a tool.
 
-    part (n,) int32: the block of every vertex; tool, version: what made them; cpu_seconds: of the
-    call. start: how the blocks that it refined were made, in a word, and those blocks (n,); None
-    where the tool does not tell.
+    part (n,) int32: the block of every vertex. tool, version: the tool that was called.
+    cpu_seconds: CPU time of the call. notes: sentences for the user. start: a word for the method
+    that made the initial blocks, and these blocks (n,); None if the tool does not report them.
     """
 
     part: npt.NDArray[np.int32]
@@ -45,12 +45,12 @@ class Result:
 
 
 def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
-    """Divide the graph with the tool `name`; "auto" chooses one for this graph and request.
+    """Divide the graph with the tool `name`; "auto" chooses a tool for this graph and request.
 
-    graph: as of `plan`. Blocks may end empty or outside their limits: see `enforce`. Raises
-    UsageError where the tool is unknown, absent or cannot do what is asked, naming those that can;
-    InfeasibleError where more blocks than vertices are to be non-empty; ToolError where the tool
-    fails or does not return a block for every vertex.
+    graph: like the argument of `plan`. Blocks may be empty or violate their limits: see `enforce`.
+    Raises UsageError if the tool is unknown, not installed, or cannot satisfy the request (the
+    message names those that can); InfeasibleError if there are more blocks with targets above zero
+    than vertices; ToolError if the tool fails or does not return a block for every vertex.
     """
     graph = as_graph(graph)
     chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)
@@ -76,10 +76,10 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
 
 
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
-    """Return the tool that "auto" means for this graph and request, and the reason.
+    """Return the tool that "auto" selects for this graph and request, and the reason.
 
-    That is Evener's own, or the first of AUTO_ORDER that is installed and can do the request.
-    Raises UsageError where none can.
+    It is Evener's own partitioner or, if that cannot do the request, the first of AUTO_ORDER that
+    is installed and can. Raises UsageError if no tool can.
     """
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
@@ -92,7 +92,7 @@ def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
 
 
 def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
-    """Return why the tool cannot honour the request, or None."""
+    """Return the reason why the tool cannot satisfy the request, or None if it can."""
     unequal = bool(np.ptp(request.targets[request.targets > 0]) > 0)
     reasons = (
         (tool.available() is not None, tool.available()),
@@ -134,7 +134,7 @@ def _way_out(graph: Graph) -> str:
 
 
 def _checked(part: npt.NDArray[Any], n: int, k: int, tool: str) -> npt.NDArray[np.int32]:
-    """Return the blocks as int32; raise ToolError where some vertex has no block below k."""
+    """Return the blocks as int32; raise ToolError unless all lie from 0 to k - 1."""
     if part.shape != (n,) or part.dtype.kind not in "iu":
         raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")
     if n and (part.min() < 0 or part.max() >= k):

@@ -1,4 +1,4 @@
-"""Request: what is asked of a partitioner, whichever it is; and the checks of such options."""
+"""Request: the input of every partitioner besides the graph; and checks of its options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OBJECTIVES = ("cut", "total_volume", "max_volume")
 
 
 def check_options(objective: str, preset: str, seed: int, threads: int) -> None:
-    """Raise UsageError where there is no such objective or preset, or a number is out of range."""
+    """Raise UsageError for an unknown objective or preset, or a number out of range."""
     one_of("objective", objective, OBJECTIVES)
     one_of("preset", preset, PRESETS)
     if seed < 0 or threads < 1:
@@ -28,13 +28,13 @@ def check_options(objective: str, preset: str, seed: int, threads: int) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a partitioner.
+    """The targets, limits and options that a partitioner must satisfy.
 
-    targets (k,) [units]: read as proportions; a block whose target is 0 stays empty. epsilon: how
-    far a block may be above its target, relative. low, high (k,) [units]: the limits of the
-    contract, for tools that keep both; where None, epsilon on both sides. further: targets and
-    limits on the further weights of vertices that have several; where empty, `targets` and
-    epsilon hold for them too. tree (depth, k): which devices sit together, as in
+    targets (k,) [units]: only their proportions matter; a block with target 0 stays empty. epsilon:
+    the largest relative excess of a block over its target. low, high (k,) [units]: the limits of
+    the contract, for tools that respect both; None: target x (1 -+ epsilon). further: targets and
+    limits of the second and later vertex weights; if empty, the proportions of `targets` and
+    epsilon apply to these too. tree (depth, k): the hierarchy of the devices, see
     `initial.trees`, or None. time_limit [s]: wall time for tools that run in a child process.
     """
 
@@ -69,7 +69,7 @@ class Request:
         return int(self.targets.size)
 
     def of_blocks(self, used: npt.NDArray[np.int64]) -> Request:
-        """Return the request for the blocks of these numbers alone."""
+        """Return the request restricted to the blocks with these numbers."""
         low = None if self.low is None else self.low[used]
         high = None if self.high is None else self.high[used]
         tree = None if self.tree is None else self.tree[:, used]
@@ -82,7 +82,7 @@ class Request:
         )
 
     def contract(self, graph: Graph) -> Contract:
-        """Return the contract for `graph` that is asked, with limits on each of its weights."""
+        """Return the contract that is requested for `graph`, with limits on each vertex weight."""
         low, high = self.low, self.high
         if low is None or high is None:
             low, high = self._limits(graph, 0)
@@ -93,12 +93,12 @@ class Request:
         return Contract(self._targets(graph, 0), low, high, further=further)
 
     def _targets(self, graph: Graph, i: int) -> FloatArray:
-        """Return the targets (k,) as parts of the sum of weight i [units]."""
+        """Return the targets (k,) [units], scaled to the sum of vertex weight i."""
         scale = float(graph.weights(i).sum()) / self.targets.sum()
         return np.asarray(self.targets * scale, np.float64)
 
     def _limits(self, graph: Graph, i: int) -> tuple[FloatArray, FloatArray]:
-        """Return the limits on weight i that epsilon allows."""
+        """Return the limits low and high (k,) on vertex weight i that follow from epsilon."""
         weights, unlimited = graph.weights(i), np.full(self.k, np.inf)
         whole = bool(((weights == 0) | (weights == 1)).all())
         return limits(self._targets(graph, i), self.epsilon, unlimited, whole=whole)

@@ -1,9 +1,8 @@
-"""Every partitioner by name: what it can do, and how it is called.
+"""The table of all partitioners: what each can do, and how it is called.
 
-To add one, write a function that divides a graph, wrap it in a call that takes a graph and a
-Request and returns an Outcome, and enter it in TOOLS. Our own run in this process; those of
-others run in a child process, each prepared by a module of `external`. What a call returns is
-checked in registry.py.
+To add a partitioner, write a function that takes a graph and a Request and returns an Outcome, and
+add a Tool with this function to TOOLS. Evener's own partitioners run in this process; external ones
+run in a child process, each called by a module of `external`. Results are checked in registry.py.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from evener.partitioning.initial.trees import Tree
 from evener.partitioning.requests import OBJECTIVES, Request
 from evener.plans.partition import Contract
 
-ALL_THREADS = 4096  # more than any machine has: a tool that uses as many as it is given
+ALL_THREADS = 4096  # more than any machine has: the tool uses all threads of the request
 EXTERNAL = "evener.partitioning.external"
 WITHOUT_EDGES = "uses coordinates alone, not edges or their weights"
 
@@ -37,7 +36,7 @@ Missing = Callable[[], str | None]
 
 @dataclass(frozen=True)
 class SeveralWeights:
-    """What a tool does where vertices have several weights; fields as of Tool."""
+    """What a tool can do if vertices have several weights; see Tool for the fields."""
 
     run: Run
     objectives: tuple[str, ...] = ("cut",)
@@ -49,14 +48,14 @@ class Tool:
     """A partitioner and what it can do.
 
     family: "multilevel", "geometric" or "external". run: divides a graph; its result is not
-    checked yet. objectives: which it minimises. targets: whether blocks may have unequal targets;
-    lower_bounds: whether it keeps blocks from being too light; threads: how many it uses at most;
-    seeds: whether the seed matters; edge_weights: whether the cut counts them; real_weights:
-    whether real vertex weights are used as they are, not scaled to whole numbers;
-    same_at_any_threads: whether the number of threads changes the time only. along_tree: whether it
-    divides along the machine's tree, and so has nothing to do where there is none. missing: returns
-    None where the tool can be called, else how to get it. several: the same for several weights
-    per vertex, None where the tool takes one only.
+    checked yet. objectives: those that it can minimise. targets: whether blocks may have unequal
+    targets. lower_bounds: whether it respects lower limits of blocks. threads: the largest number
+    of threads that it uses. seeds: whether the result depends on the seed. edge_weights: whether it
+    uses edge weights. real_weights: whether it uses real vertex weights without scaling them to
+    whole numbers. same_at_any_threads: whether the result is independent of the number of threads.
+    along_tree: whether it divides along the machine's tree, which is useless for machines without
+    levels. missing: returns None if the tool can be called, else how to install it. several: what
+    it can do for several weights per vertex, or None if it takes only one.
     """
 
     name: str
@@ -76,17 +75,17 @@ class Tool:
     several: SeveralWeights | None = None
 
     def available(self) -> str | None:
-        """Return None where the tool can be called, else the reason and how to get it."""
+        """Return None if the tool can be called, else a message that says how to install it."""
         how = self.missing()
         return None if how is None else f"{self.name} is not installed: {how}"
 
 
 def find_tool(name: str) -> Tool:
-    """Return the tool of this name; raises UsageError where there is none."""
+    """Return the tool with this name. Raises UsageError for an unknown name."""
     return TOOLS[one_of("partitioner", name, TOOLS)]
 
 
-# Our own partitioners.
+# Evener's own partitioners.
 
 
 def _multilevel(graph: Graph, request: Request) -> Outcome:
@@ -127,7 +126,7 @@ def _geohier(graph: Graph, request: Request) -> Outcome:
 
 
 def _tree_of(request: Request) -> tuple[Tree, str]:
-    """Return the machine's tree as the request has it, and what is done along it, in words."""
+    """Return the simplified tree of the request, and a note on its levels for the user."""
     from evener.partitioning.initial.trees import simplest
 
     tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
@@ -158,7 +157,10 @@ def _kmeans(graph: Graph, request: Request) -> Outcome:
 
 
 def _for_the_cut(divide: Callable[..., Part]) -> Callable[..., Part]:
-    """Return the function without its objective, which is the cut: others were refused."""
+    """Return `divide` with an ignored argument `objective`.
+
+    The objective is always the cut, as requests with other objectives were rejected before.
+    """
 
     def without(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
         del objective
@@ -168,7 +170,7 @@ def _for_the_cut(divide: Callable[..., Part]) -> Callable[..., Part]:
 
 
 def _timed(divide: Callable[..., Part], graph: Graph, request: Request) -> Outcome:
-    """Divide the graph within the request's contract, and count the CPU time."""
+    """Call `divide` with the request's contract and options; return blocks and CPU time."""
     contract = request.contract(graph)
     start = cpu_seconds()
     part = divide(
@@ -181,12 +183,12 @@ def _timed(divide: Callable[..., Part], graph: Graph, request: Request) -> Outco
 def _from_coordinates(
     graph: Graph, request: Request, *, function: str, module: str = "geometric"
 ) -> Outcome:
-    """Call a function of a module of `initial`."""
+    """Divide the graph with `function` of `module` in the package `initial`."""
     made_by = import_module(f"evener.partitioning.initial.{module}")
     weights = np.asarray(graph.weights(), np.float64)
     targets = request.targets * (weights.sum() / request.targets.sum())
     divide = getattr(made_by, function)
-    # Two points first: compiling or loading the kernels is not counted, as imports are not.
+    # Divide two points first, so that compiling or loading the kernels is not timed.
     points = np.asarray(graph.coords)
     divide(points[:2], weights[:2], np.ones(2))
     start = time.thread_time()
@@ -197,7 +199,7 @@ def _from_coordinates(
 
 @cache
 def _own_version() -> str:
-    # Cached: to ask the installation takes milliseconds.
+    # Cached, as looking up the version takes milliseconds.
     from importlib.metadata import version
 
     return f"evener {version('evener')}"
@@ -219,7 +221,7 @@ def _geometric(
     )
 
 
-# Other people's partitioners.
+# External partitioners.
 
 
 def in_child(
@@ -232,9 +234,10 @@ def in_child(
     part: Part | None = None,
     by_place: bool = False,
 ) -> Outcome:
-    """Let a module (a dotted name, as one of `external`) call the tool in a child process.
+    """Call the tool in a child process, through a module.
 
-    part: blocks to begin with. by_place: the tool gets coordinates, and no edges.
+    module: dotted name, usually of a module of `external`. threads: the largest number of threads
+    that the tool uses. part: initial blocks, or None. by_place: pass coordinates instead of edges.
     """
     from evener.partitioning.external.jobs import Job
 
@@ -284,7 +287,7 @@ def _external(
 
 
 def _package(module: str) -> Missing:
-    # What was found is remembered: the search of sys.path takes longer than some partitions do.
+    # The result is stored if found: searching sys.path takes longer than some partitions.
     found: list[bool] = []
 
     def missing() -> str | None:
@@ -314,7 +317,7 @@ def _metis(name: str, objectives: tuple[str, ...]) -> Tool:
     return _external(name, "metis", _package("pymetis"), objectives=objectives, several=several)
 
 
-# In this order `evener compare` lists them, family by family.
+# In the order in which `evener compare` lists them, family by family.
 TOOLS: dict[str, Tool] = {
     tool.name: tool
     for tool in (

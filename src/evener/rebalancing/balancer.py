@@ -1,14 +1,15 @@
 """Balancer: more even sizes while a program runs, from the times of its own iterations.
 
-    balancer = ev.Balancer(sizes=sizes)             # or (models, sizes): what is known of each
+    balancer = ev.Balancer(sizes=sizes)             # or Balancer(models, sizes), with speed models
     new = balancer.observe(times)                   # after each iteration
     if new is not None: ...                         # move data: these are the sizes now
 
-Every observation refines a partial model of each device, and sizes are solved for these models:
-DPA in its second form, [Cla14]_, 4.3. The thesis leaves three questions open. Noise: a small gain
-must show in several iterations and exceed what their scatter explains. Oscillation: a step that
-made things worse is followed by half a step from the best sizes seen; after FAILURES such steps
-these are taken. Change: a device that takes another time for the same load has changed its speed.
+Every observation refines a partial model of each device, and sizes are solved for these models.
+This is the variant of DPA for running programs, [Cla14]_, 4.3. It adds answers to three questions
+that the thesis leaves open. Noise: a small gain must be predicted over several iterations and must
+exceed what their scatter explains. Oscillation: after a step that made the makespan worse, the next
+step starts from the best sizes seen and is half as long; after FAILURES such steps the best sizes
+are used. Change: if a device takes a different time for the same load, its speed has changed.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from evener.sizing import solve_sizes
 from evener.sizing.problems import make_problem
 from evener.sizing.rounding import between, raised
 
-WINDOW = 9  # last iterations of which the medians are taken
-PATIENCE = 3  # iterations in which a small gain, or a change of speed, must show
-LARGE = 4.0  # x tolerance: a gain above this needs to show only once
+WINDOW = 9  # medians are taken over this many latest iterations
+PATIENCE = 3  # a small gain, or a change of speed, must be seen in this many iterations
+LARGE = 4.0  # x tolerance: a gain above this needs to be seen only once
 SPREADS = 1.5  # standard deviations of noise added to its expected maximum over k devices
-FAILURES = 4  # steps in a row without a better makespan, after which the best sizes are kept
-AGAIN = 2.0  # x tolerance: change of the makespan that restarts a search that had settled
+FAILURES = 4  # after this many steps in a row without a better makespan, use the best sizes
+AGAIN = 2.0  # x tolerance: if the makespan changes by more, a settled search starts again
 
 
 class MissedTime(NamedTuple):
-    """A time that is no positive number: its observation, device and value."""
+    """A time that is not a positive finite number: number of the observation, device and value."""
 
     observation: int
     device: int
@@ -46,7 +47,11 @@ class MissedTime(NamedTuple):
 
 
 class SizesMove(NamedTuple):
-    """A change of sizes: its observation, units moved, makespan before and predicted [s]."""
+    """A change of sizes.
+
+    observation: number of the observation after which it was made. units: units that move. before,
+    predicted [s]: makespan before the change, and predicted makespan after it.
+    """
 
     observation: int
     units: int
@@ -55,17 +60,18 @@ class SizesMove(NamedTuple):
 
 
 class Balancer:
-    """Returns new sizes after an iteration when they are expected to be faster.
+    """Returns new sizes after an iteration if they are expected to be faster.
 
-    models: a SpeedModel for each of k devices, or none. sizes (k,), required: whole units that each
-    has now. tolerance: times that differ by less are even, and gains below half of it are ignored.
-    low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
-    device goes on being measured.
+    models: a SpeedModel for each of k devices, or an empty sequence. sizes (k,), required: whole
+    units that each device has now. tolerance: times count as even if they differ by less (relative
+    difference), and gains below half of it are ignored. low, high: limits on sizes [units], one
+    number or (k,); low is 1 by default, so that every device is measured in every iteration.
 
-    Attributes: `sizes`, the present ones; `gaps`, times that could not be used; `moves`;
-    `settled`, whether no better sizes are known. `speeds()` is what was learnt, for a speeds file.
-    Equal calls give equal results. Raises InputError for sizes and models that do not fit, and
-    InfeasibleError for limits and capacities that leave no room for all units.
+    Attributes: `sizes`, the current sizes; `gaps`, a list of the times that could not be used;
+    `moves`, a list of the changes of sizes; `settled`, whether no better sizes are known.
+    `speeds()` returns the speeds learnt, for a speeds file. The same calls give the same results.
+    Raises InputError for sizes and models that do not match, and InfeasibleError if limits and
+    capacities do not permit all units.
     """
 
     def __init__(
@@ -109,11 +115,10 @@ class Balancer:
         self._stay = 0  # observations since the last move or change
 
     def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Take in the seconds (k,) of one iteration; return new sizes (k,), or None to go on.
+        """Record the times (k,) [s] of one iteration; return new sizes (k,), or None for no change.
 
-        Times of devices that have no units are ignored. A time that is NaN, infinite, zero or
-        negative is recorded as a gap and changes no decision. Raises InputError where there are not
-        k times.
+        Times of devices without units are ignored. A time that is NaN, infinite, zero or negative
+        is added to `gaps` and otherwise ignored. Raises InputError if there are not k times.
         """
         try:
             given = np.asarray(times, np.float64)
@@ -131,14 +136,14 @@ class Balancer:
         self._learn(typical)
         slowest = float(typical.max())
         self._judge(slowest)
-        # A device without units takes no time: that alone is not even.
+        # A device without units takes no time, so these times do not count as even.
         even = slowest <= (1 + self.tolerance) * typical.min()
         if self.settled or even or not self._due():
             return None
         return self._step(slowest)
 
     def speeds(self) -> tuple[DeviceSpeeds, ...]:
-        """Return what was seen of each device that did anything, as a file of speeds holds it."""
+        """Return the speeds observed, for each device with observations, for a speeds file."""
         return tuple(
             DeviceSpeeds(name, curve.samples(), capacity=curve.capacity)
             for name, curve in zip(self.names, self._curves, strict=True)
@@ -152,7 +157,7 @@ class Balancer:
         return np.where(wrong, np.nan, np.where(self.sizes > 0, given, 0.0))
 
     def _forget_outdated(self) -> None:
-        """Drop times before the last PATIENCE ones if these all show another speed of a device."""
+        """Drop all but the last PATIENCE times if these all show that a device's speed changed."""
         old, new = np.array(self._recent[:-PATIENCE]), np.array(self._recent[-PATIENCE:])
         if len(old) < PATIENCE or not (np.isfinite(old).all() and np.isfinite(new).all()):
             return
@@ -163,13 +168,13 @@ class Balancer:
             self._recent, self._stay = self._recent[-PATIENCE:], PATIENCE
 
     def _due(self) -> bool:
-        """Return whether to search for better sizes now: often after a change, then seldom."""
+        """Return whether to look for better sizes now: often after a change, rarely later."""
         return self._stay in (1, 2, PATIENCE, 5) or self._stay % WINDOW == 0
 
     def _typical(self) -> FloatArray | None:
-        """Return (k,) medians of recent times [s], or None if a device has given none yet.
+        """Return the medians (k,) of recent times [s], or None if a device has no time yet.
 
-        Also updates the noise, from iterations with the same sizes.
+        This also updates the noise, from iterations with the same sizes.
         """
         recent = np.array(self._recent)
         seen = np.isfinite(recent)
@@ -179,7 +184,7 @@ class Balancer:
         if len(recent) >= PATIENCE:
             active = self.sizes > 0
             off = np.abs(np.log(recent[:, active] / typical[active]))
-            # The median, so that a device that changes does not count as noise.
+            # Use the median, so that a change of one device's speed does not count as noise.
             off = off[off > 0]
             spread = 1.48 * float(np.median(off)) if off.size else 0.0
             self._noise = max(spread, 0.7 * self._noise)
@@ -191,7 +196,7 @@ class Balancer:
         for curve, load, seconds in zip(self._curves, self.sizes.tolist(), typical, strict=True):
             if load > 0:
                 changed |= curve.learn(float(load), float(seconds), count, self._noise, limit)
-        if changed:  # the best sizes were best for other speeds
+        if changed:  # the best sizes were found for the previous speeds
             self._best, self._failures = None, 0
 
     def _judge(self, slowest: float) -> None:
@@ -205,7 +210,7 @@ class Balancer:
                 self._best = (self.sizes, slowest)
         elif self._best is None or slowest < self._best[1]:
             self._best, self._failures = (self.sizes, slowest), 0
-        elif len(self._recent) == 1:  # a step has just led here
+        elif len(self._recent) == 1:  # this is the first iteration with these sizes
             self._failures += 1
 
     def _step(self, slowest: float) -> npt.NDArray[np.int64] | None:
@@ -217,10 +222,10 @@ class Balancer:
         known = np.array([curve.known for curve in self._curves])
         some = raised(self.sizes, self._low)
         if not known.all() and not np.array_equal(some, self.sizes):
-            # So that a device without units shows its speed.
+            # Give devices without units some, so that their speed is measured.
             return self._moved(some, slowest, slowest)
         models = [curve.model() if curve.known else Constant(1.0) for curve in self._curves]
-        high = np.where(known, self._high, 0)  # a device of unknown speed gets none
+        high = np.where(known, self._high, 0)  # a device of unknown speed gets nothing
         wanted = np.asarray(solve_sizes(models, self.n, low=self._low, high=high).sizes, np.int64)
         if self._failures:
             part = 0.5**self._failures
@@ -234,13 +239,16 @@ class Balancer:
         return self._moved(wanted, slowest, seconds)
 
     def _worth(self, gain: float) -> bool:
-        """Return whether a predicted gain exceeds the noise; a large one counts at once."""
+        """Return whether a predicted gain (relative) exceeds the noise.
+
+        A large gain counts after one iteration, a smaller one after PATIENCE iterations.
+        """
         n, k = len(self._recent), int((self.sizes > 0).sum())
         if gain > LARGE * max(self.tolerance, self._noise):
             return True
         if n < PATIENCE:
             return False
-        expected = np.sqrt(2 * np.log(max(k, 2))) + SPREADS  # of the slowest of k
+        expected = np.sqrt(2 * np.log(max(k, 2))) + SPREADS  # of the largest of k noisy times
         return bool(gain > max(self.tolerance / 2, 1.25 * self._noise / np.sqrt(n) * expected))
 
     def _moved(
@@ -254,17 +262,20 @@ class Balancer:
 
 
 class ConstantBalancer:
-    """The traditional balancer: each device has the speed it showed last ([GAB08]_).
+    """The traditional balancer: it assumes that each device keeps its last speed ([GAB08]_).
 
-    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It
-    diverges where speed depends on the load ([Cla14]_, 2.3.1); it serves for comparison.
+    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It may
+    diverge if speed depends on the load ([Cla14]_, 2.3.1); it exists for comparison.
     """
 
     def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:
         self.sizes, self.tolerance = as_integers(sizes, "sizes"), tolerance
 
     def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Return new sizes, or None where times (k,) [s] are even. InputError for bad times."""
+        """Return new sizes (k,), or None if the times (k,) [s] are even.
+
+        Raises InputError for a wrong number of times, or times that are not above zero.
+        """
         seconds = as_numbers(times, "times")
         if seconds.size != self.sizes.size or not (seconds[self.sizes > 0] > 0).all():
             raise InputError("times must be above zero, one per device")

@@ -1,8 +1,8 @@
-"""Decider: from the times of an iteration, whether to stay or to carry out one of the proposals.
+"""Decider: decides after an iteration, from its times, whether to carry out a proposed move.
 
-It knows loads, times and limits of the devices (LoadState), but no data: the caller proposes what
-could be moved, with predicted seconds. All its inputs go into the decision log, so that the log
-alone suffices to repeat decisions (`replay` in decision_log.py).
+It knows loads, times and limits of the devices (LoadState), but not the data: the caller proposes
+moves, with predicted seconds. All its inputs are written to the decision log, so decisions can be
+repeated from the log without the data (`replay` in decision_log.py).
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class LoadState:
-    """Loads and times of k devices; arrays (k,) in the devices' order.
+    """Loads and times of k devices; all arrays are (k,), in the order of the devices.
 
-    loads [units]; compute [s]: of these loads, by the models; other [s]: communication and fixed
-    costs; idle_rates [units/s]: speeds of devices without load; high [units]: most that memory
-    allows; per_unit [s/unit]: time to move one unit to or from the device.
+    loads [units]. compute [s]: computing time of these loads, by the models. other [s]:
+    communication and fixed costs. idle_rates [units/s]: the speeds assumed for devices without
+    load. high [units]: the largest loads that memory and high_units allow. per_unit [s/unit]: time
+    to move one unit to or from the device.
     """
 
     loads: FloatArray
@@ -50,28 +51,28 @@ class LoadState:
         return int(self.loads.size)
 
     def slowness(self, times: FloatArray) -> FloatArray:
-        """Return (k,) times [s] / compute; NaN where a device has no load."""
+        """Return times (k,) [s] / compute; NaN for devices without load."""
         busy = (self.loads > 0) & (self.compute > 0)
         return np.asarray(np.where(busy, times / np.where(busy, self.compute, 1.0), np.nan))
 
     def rates(self, slowness: FloatArray) -> FloatArray:
-        """Return (k,) speeds at a slowness (k,) [units/s]."""
+        """Return the speeds (k,) [units/s] of the devices at this slowness (k,)."""
         busy = (self.loads > 0) & (self.compute > 0)
         rates = np.where(busy, self.loads / np.where(busy, self.compute, 1.0), self.idle_rates)
         return np.asarray(rates / slowness)
 
     def as_line(self) -> Line:
-        """Return the state for JSON: lists of numbers, None for infinity."""
+        """Return the state as a dictionary for JSON: lists of numbers, None for infinity."""
         return {name: plain(values) for name, values in vars(self).items()}
 
 
 def plain(values: npt.ArrayLike) -> list[float | None]:
-    """Return numbers for JSON, None for those that are not finite."""
+    """Return the values as a list for JSON, with None for values that are not finite."""
     return [x if np.isfinite(x) else None for x in np.asarray(values, np.float64).tolist()]
 
 
 def state_of(line: Mapping[str, Any]) -> LoadState:
-    """Return the LoadState that `as_line` wrote. Raises InputError for anything else."""
+    """Return the LoadState from the output of `as_line`. Raises InputError if it is invalid."""
     try:
         state = LoadState(**line)
     except (OverflowError, TypeError, ValueError) as error:
@@ -87,15 +88,16 @@ def state_of(line: Mapping[str, Any]) -> LoadState:
     return state
 
 
-MAX_TIME = 1e30  # seconds; longer times count as not given
-NEWEST = 0.5  # weight of the newest move in the learnt seconds
+MAX_TIME = 1e30  # [s]; longer times count as missing
+NEWEST = 0.5  # weight of the newest move in the learnt rebuild seconds
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A possible move: seconds of an iteration after it, and of transferring the data.
+    """A possible move of data.
 
-    kind: how it was found. moved [units]: weight that changes device. data: a digest of the new
+    kind: how it was found. seconds [s]: predicted time of an iteration after it. transfer [s]: time
+    to transfer the data. moved [units]: weight that changes device. data: a digest of the new
     partition.
     """
 
@@ -110,11 +112,12 @@ class Proposal:
 class Decision:
     """A decision after an iteration.
 
-    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving [s per
-    iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on which it is
-    based. silent (k,): iterations since each device last gave a time. believed: share of the saving
-    that is expected, after what earlier moves gained. gain: of the last move, where it has been
-    judged since the decision before.
+    move: index of the chosen proposal, or None. now [s]: predicted time of an iteration without a
+    move. saving [s per iteration]: predicted saving of a move. regret, cost [s]: see regret.py.
+    slowness (k,): the slowness on which the decision is based. silent (k,): number of iterations
+    since the last time of each device. believed: fraction of the saving that is expected, given
+    what earlier moves gained. gain: gain of the last move, if it was judged since the previous
+    decision.
     """
 
     move: int | None
@@ -130,9 +133,11 @@ class Decision:
 
 
 class IterationSpan(NamedTuple):
-    """Of how many iterations the times are the mean, and how many are left; inf: unknown.
+    """The iterations that an observation covers.
 
-    seconds: what one of them took as a whole, waiting included; inf: the longest of the times.
+    iterations: number of iterations of which the times are the mean. left: number of iterations
+    that remain, inf if unknown. seconds [s]: wall time of one iteration, including waiting; inf:
+    use the longest of the devices' times.
     """
 
     iterations: float = 1.0
@@ -140,22 +145,23 @@ class IterationSpan(NamedTuple):
     seconds: float = np.inf
 
     def pays(self, saving: float, cost: float) -> bool:
-        """Return whether a saving [s per iteration] exceeds a cost [s] before the end."""
+        """Return whether a saving [s per iteration] exceeds a cost [s] before the run ends."""
         return not np.isfinite(self.left) or saving * self.left > cost
 
 
 ONE_ITERATION = IterationSpan()
 
-# From slowness (k,) and the loads (k,) [units] to aim at, returns the possible moves.
+# Function of slowness (k,) and target loads (k,) [units] that returns the possible moves.
 Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
 
 
 class Decider:
     """Decides after each iteration by the rule of regret.py.
 
-    rebuild [s]: what a move takes besides transferring data, until it is measured. noise_floor: see
-    Regret. learns: whether what moves gained counts, see gains.py. Attributes: `rebuild`, as
-    learnt; `state`; `noise_floor`; `count`, iterations so far.
+    rebuild [s]: assumed time of a move in addition to the transfer of data, until it is measured.
+    noise_floor: see Regret. learns: whether the measured gains of moves influence later decisions,
+    see gains.py. Attributes: `rebuild`, the learnt value [s]; `state`; `noise_floor`; `count`,
+    number of observations so far.
     """
 
     def __init__(
@@ -174,24 +180,24 @@ class Decider:
         self._gains = RealizedGains() if learns else None
         self._regret = Regret(state.k, noise_floor, self._gains)
         self._was_measured = False
-        self._reach = 1.0  # seconds of the best proposal / those of ideal loads
-        self._scale = 1.0  # its transfer seconds / those estimated for ideal loads
+        self._reach = 1.0  # (seconds of the best proposal) / (seconds with ideal loads)
+        self._scale = 1.0  # (its transfer seconds) / (transfer seconds estimated for ideal loads)
         self._taken: Proposal | None = None
-        self._saving = 0.0  # of an iteration, predicted for the move decided on
-        self._told = 0  # moves judged whose gains are in a decision
+        self._saving = 0.0  # saving per iteration predicted for the latest decision [s]
+        self._told = 0  # number of judged moves whose gains are already in a decision
 
     @property
     def count(self) -> int:
-        """Iterations observed."""
+        """Number of observations so far."""
         return self._regret.watch.count
 
     def decide(
         self, times: FloatArray, propose: Propose, span: IterationSpan = ONE_ITERATION
     ) -> Decision:
-        """Take in times (k,) [s], NaN where a device gave none, and return the decision.
+        """Record the times (k,) [s] of an iteration, NaN for a missing time; return the decision.
 
-        propose: called only when the regret has reached the estimated cost, and the saving will
-        have by the end, where that is known.
+        propose: called only if the regret has reached the estimated cost and, if the number of
+        remaining iterations is known, their total saving exceeds the cost.
         """
         verdict = self._regret.judge(
             self.state.slowness(times), self._estimate, span.iterations, _seconds(times, span)
@@ -212,7 +218,7 @@ class Decider:
         )  # fmt: skip
 
     def _judged(self) -> MoveGain | None:
-        """Return what the last move gained, if that has become known since the last decision."""
+        """Return the gain of the last move if it was judged since the last decision, else None."""
         gains = self._gains
         if gains is None or gains.judged == self._told:
             return None
@@ -220,18 +226,18 @@ class Decider:
         return gains.latest
 
     def change(self, state: LoadState) -> None:
-        """Replace the state, as weights have changed."""
+        """Replace the state, because vertex weights have changed."""
         self.state = state
 
     def moved(self, proposal: Proposal, state: LoadState) -> None:
-        """Note that a proposal was carried out, and the state after it."""
+        """Record that a proposal was carried out; `state` is the state after it."""
         loads = self.state.loads, state.loads
         self.state, self._taken = state, proposal
         self._reach = self._scale = 1.0
         self._regret.moved(self._saving, loads)
 
     def measured(self, seconds: float) -> None:
-        """Learn from the seconds that the last move took as a whole.
+        """Learn `rebuild` from the total seconds that the last move took.
 
         Raises InputError if there was no move, and for an invalid time.
         """
@@ -269,7 +275,8 @@ class Decider:
     ) -> int | None:
         """Return the index of the proposal with the largest gain, or None if none pays.
 
-        RealizedGains assume that the imbalance lasts as long again as it has lasted, or to the end.
+        The gain assumes that the imbalance will last as long as it has lasted so far, or to the end
+        of the run if that is earlier.
         """
         lasted, floor = min(self._regret.lasted, span.left), self.noise_floor
         best, most = None, -np.inf
@@ -289,7 +296,10 @@ class Decider:
         slowness: FloatArray,
         move: int | None,
     ) -> None:
-        """If no proposal was taken, scale later estimates to the proposals, until data moves."""
+        """If no proposal was chosen, scale later estimates to match the proposals.
+
+        The scales apply until data moves.
+        """
         if move is not None:
             return
         loads, seconds = self._aim(slowness)
@@ -304,7 +314,7 @@ class Decider:
 
 
 def _seconds(times: FloatArray, span: IterationSpan) -> float:
-    """Return what an iteration took [s], NaN where no device gave a time."""
+    """Return the seconds of an iteration: span.seconds, else the longest time, else NaN."""
     if np.isfinite(span.seconds):
         return span.seconds
     known = times[np.isfinite(times)]
@@ -312,9 +322,10 @@ def _seconds(times: FloatArray, span: IterationSpan) -> float:
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:
-    """Return (k,) times [s], with NaN for None, infinity and times above MAX_TIME.
+    """Return the times (k,) [s], with NaN for None, infinity and times above MAX_TIME.
 
-    Raises InputError for a wrong number of times, negative ones, and values that are no numbers.
+    Raises InputError for a wrong number of times, for negative times, and for values that are not
+    numbers.
     """
     try:
         given = np.array([np.nan if x is None else float(x) for x in times])

@@ -1,9 +1,9 @@
-"""The decision log: JSON lines, the first with the initial state, then one for each decision.
+"""The decision log: a file of JSON lines; the first has the initial state, each other a decision.
 
-`Recorder` writes a log while it decides, `read_decisions` reads and checks one. `replay` repeats
-its decisions and reports those that differ. Proposals are taken from the log, as making them again
-needs graph and plan. Whether and when data moves, and which proposal is taken, is decided again by
-the same code, to the last bit.
+`Recorder` writes a log while it decides; `read_decisions` reads and checks a log; `replay` repeats
+the decisions of a log and reports those that differ. `replay` takes proposals from the log, as
+computing them again would need graph and plan. With the same code it decides again whether data
+moves and which proposal is chosen; all numbers must be equal to the last bit.
 """
 
 from __future__ import annotations
@@ -35,18 +35,19 @@ from evener.rebalancing.decider import (
 
 VERSION = 1
 _BEGIN = b'{"decisions": '
-# Of any number but zero in a log: products of a few such numbers are finite and above zero.
+# Limits of nonzero numbers in a log: products of a few such numbers are finite and above zero.
 LEAST, MOST = 1e-100, 1e100
-_FINITE = ("loads", "compute", "other", "idle_rates", "per_unit")  # of a state; `high` need not be
+# The entries of a state that must be finite; `high` may be infinite.
+_FINITE = ("loads", "compute", "other", "idle_rates", "per_unit")
 _PROPOSAL = {"kind", "seconds", "transfer", "moved", "data"}
 
 
 class Recorder:
-    """A Decider whose decisions are written to a log; used by both rebalancers.
+    """A Decider whose decisions are written to a log; Rebalancer and RowRebalancer use it.
 
-    log: path of the file, or None. names: of the devices; more: further entries of the first line.
-    Attributes: `decider`; `last`, the latest Decision; `moves`, their number so far. Raises
-    InputError where the log cannot be written.
+    log: path of the file, or None. names: device names; more: further entries of the first line.
+    Attributes: `decider`; `last`, the latest Decision; `moves`, the number of moves so far. Raises
+    InputError if the log cannot be written.
     """
 
     def __init__(
@@ -67,10 +68,11 @@ class Recorder:
         refused: Sequence[str] = (),
         span: IterationSpan = ONE_ITERATION,
     ) -> Decision:
-        """Return Decider.decide(times, propose) and log it; after a move, call `carry_out`.
+        """Return Decider.decide(times, propose, span) and log it.
 
-        changed: the state from this iteration on, if weights changed. refused: reasons why some
-        proposals failed; `propose` may append to it. span: of how many iterations it is.
+        If the decision is a move, the caller must call `carry_out` next. changed: the state from
+        this iteration on, if weights changed. refused: reasons why some proposals failed; `propose`
+        may append to it. span: the iterations that the times cover.
         """
         if changed is not None:
             self.decider.change(changed)
@@ -87,7 +89,7 @@ class Recorder:
 
     @property
     def rebuild_seconds(self) -> float:
-        """Learnt seconds that a move takes besides transferring its bytes."""
+        """Learnt seconds that a move takes in addition to the transfer of its bytes."""
         return self.decider.rebuild
 
     @property
@@ -96,7 +98,7 @@ class Recorder:
         return self.decider.count
 
     def carry_out(self, state: LoadState) -> None:
-        """Note that data has moved as decided, and the state after it."""
+        """Record that the move decided last was carried out; `state` is the state after it."""
         assert self.last is not None
         assert self.last.move is not None
         self.decider.moved(self.last.proposals[self.last.move], state)
@@ -104,7 +106,7 @@ class Recorder:
         self._log.add(self._line | {"after": state.as_line()})
 
     def moved(self, seconds: float) -> None:
-        """Take in the seconds that the last move took as a whole."""
+        """Record the total seconds that the last move took."""
         self.decider.measured(float(seconds))
         self._log.add({"took": float(seconds)})
 
@@ -114,7 +116,7 @@ class Recorder:
 
 
 def _span_line(span: IterationSpan) -> Line:
-    """Return the entries of a line that differ from those of an iteration of many."""
+    """Return the fields of a span that differ from those of ONE_ITERATION."""
     return {
         name: value
         for (name, value), usual in zip(span._asdict().items(), ONE_ITERATION, strict=True)
@@ -125,7 +127,7 @@ def _span_line(span: IterationSpan) -> Line:
 def decision_line(
     number: int, times: FloatArray, decision: Decision, state: Line | None = None
 ) -> Line:
-    """Return the line of the log for a decision, with what it was based on."""
+    """Return the log line of a decision, including its inputs: times, state and proposals."""
     line: Line = {"iteration": number, "times": plain(times)}
     if state is not None:
         line["state"] = state
@@ -147,9 +149,9 @@ def decision_line(
 
 
 class LogWriter:
-    """Writes lines of a log, each at once, so that a killed program loses at most the last one.
+    """Writes the lines of a log, without buffering, so a killed program loses at most the last one.
 
-    Raises InputError where the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
 
     def __init__(self, path: str | Path | None, head: Mapping[str, Any]) -> None:
@@ -169,7 +171,7 @@ class LogWriter:
             raise self._failed(error) from error
 
     def close(self) -> None:
-        """Close the file; later lines are not written."""
+        """Close the file; lines added later are ignored."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -187,7 +189,7 @@ class LogWriter:
 class Decisions(NamedTuple):
     """The contents of a decision log: first line, initial state, and all further lines.
 
-    cut: whether the last line was incomplete and left out. path: of the file.
+    cut: whether the last line was incomplete and was ignored. path: path of the file.
     """
 
     head: Line
@@ -203,7 +205,7 @@ class Decisions(NamedTuple):
 
 
 def is_decisions(path: str | Path) -> bool:
-    """Return whether a file begins as a decision log does."""
+    """Return whether a file begins like a decision log."""
     try:
         if is_stdin(path):
             return read_bytes(path).startswith(_BEGIN)
@@ -214,9 +216,9 @@ def is_decisions(path: str | Path) -> bool:
 
 
 def read_decisions(path: str | Path) -> Decisions:
-    """Return the contents of a decision log; an incomplete last line is left out.
+    """Return the contents of a decision log, without an incomplete last line.
 
-    Raises InputError, with the line, where the file is not a decision log.
+    Raises InputError, with the line number, if the file is not a decision log.
     """
     *whole, rest = read_bytes(path).split(b"\n")
     rows = [_line(row, path, i) for i, row in enumerate(whole, start=1)]
@@ -247,25 +249,26 @@ def _line(row: bytes, path: str | Path, number: int) -> Line:
     return line
 
 
-# Checks of a line: a line that no decision can have written is refused, not replayed.
+# Checks of a line: a line that Recorder cannot have written is rejected, not replayed.
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number whose products with others are finite."""
+    """Return whether a value is a number of at most MOST, so that products of a few are finite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return value == 0 or abs(value) <= MOST
 
 
 def is_amount(value: Any) -> bool:
-    """Return whether a value is such a number and not negative."""
+    """Return whether a value is zero or a number from LEAST to MOST."""
     return is_number(value) and (value == 0 or value >= LEAST)
 
 
 def is_head(line: Line) -> bool:
-    """Return whether a first line has names, a state, the rebuild seconds, and the noise floor.
+    """Return whether a first line is valid.
 
-    And whether the gains of moves counted; they did not in logs without this entry.
+    It must contain names, a state, the rebuild seconds and the noise floor. `learns`, whether gains
+    of moves influence decisions, is optional: it is false in logs without it.
     """
     names, floor = line.get("names"), line.get("noise_floor", 1.0)
     if not isinstance(line.get("learns", False), bool):
@@ -277,7 +280,7 @@ def is_head(line: Line) -> bool:
 
 
 def is_state(state: Any, k: int) -> bool:
-    """Return whether a value is a state of k devices with some load."""
+    """Return whether a value is a valid state of k devices with a total load above zero."""
     try:
         if not isinstance(state, dict) or state_of(state).loads.shape != (k,):
             return False
@@ -289,7 +292,7 @@ def is_state(state: Any, k: int) -> bool:
 
 
 def is_decision(line: Line, k: int) -> bool:
-    """Return whether a line has the times of k devices and a decision."""
+    """Return whether a line contains the times of k devices and a valid decision."""
     times, decided = line.get("times"), line.get("decided")
     if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
         return False
@@ -328,7 +331,7 @@ def _is_whole(value: Any, below: float) -> bool:
 
 
 class Replayed(NamedTuple):
-    """Numbers of decisions and moves repeated, and a message for each line that differs."""
+    """How many decisions and moves were repeated, and a message for each line that differs."""
 
     decisions: int
     moves: int
@@ -336,7 +339,10 @@ class Replayed(NamedTuple):
 
 
 def replay(told: Decisions) -> Replayed:
-    """Return what repeating all decisions gives. Raises InputError for an impossible line."""
+    """Repeat all decisions of a log and return how they differ from it.
+
+    Raises InputError for a line that cannot be repeated.
+    """
     learns = told.head.get("learns", False)
     decider = Decider(told.state, told.head["rebuild"], told.head["noise_floor"], learns=learns)
     count = moves = 0

@@ -1,13 +1,13 @@
-"""RealizedGains: measured against predicted gains of moves; how far to believe the next prediction.
+"""RealizedGains: learns from measured gains of moves how far to believe the next predicted gain.
 
 A prediction can be too optimistic after every move. For example, if another program gets a core for
 whole time slices, a device waits for the core once per superstep, however little it has to compute.
-So after each move the seconds of an iteration are compared with those before. The share of the
-predicted gain that was realized is learnt (`trust`), and later gains are believed by that share
-alone, so that the wait before the next move grows; a little also where noise hides what a move
-gained. What iterations took on the loads that such a move left, and on those it led to, is kept:
-measured seconds are believed before predicted ones. All of it is forgotten when speeds, or the
-seconds of an iteration, leave the range in which it was learnt.
+So after each move the seconds of an iteration are compared with those before it. The fraction of
+the predicted gain that was realized is learnt (`trust`), and later predicted gains are multiplied
+by it, so that it takes longer until the next move pays. Trust also falls a little if noise hides
+the gain of a move. If a move fell short, the measured seconds of an iteration with the old and with
+the new loads are stored, and used later instead of predictions for such loads. Everything learnt is
+discarded when speeds, or the seconds of an iteration, leave the range in which it was learnt.
 """
 
 from __future__ import annotations
@@ -22,32 +22,34 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 
 # Chosen with the drifts of benchmarks/rebalancing_drifts.py, seeds 11 to 16, of 12 devices.
-SETTLING = 1  # observations after a move that do not count: caches are cold
-FEWEST_AFTER, MOST_AFTER = 6, 30  # observations by which a move is judged
-MOST_BEFORE = 30  # of those before it, since the imbalance began
-# Of the predicted gain: a move is judged as soon as the standard error is below the first, or by
-# MOST_AFTER observations, where it is below the second; else the move cannot be judged.
+SETTLING = 1  # number of observations after a move that are ignored, as caches are cold
+FEWEST_AFTER, MOST_AFTER = 6, 30  # numbers of observations after a move by which it is judged
+MOST_BEFORE = 30  # largest number of observations before a move, since the imbalance began
+# Standard errors, as fractions of the predicted gain: a move is judged as soon as the error is at
+# most the first, or after MOST_AFTER observations if it is at most the second. Otherwise the move
+# cannot be judged.
 SURE_ENOUGH, UNSURE = 0.1, 0.25
-NEWEST_GAIN = 0.5  # weight of the newest move in the share that is learnt
-# A move that realized less of its gain fell short. Of the others the whole gain counts as realized:
-# it is predicted for the slowest of many devices at the time, of which many are only so by chance.
+NEWEST_GAIN = 0.5  # weight of the newest move in the trust
+# A move that realized less than this fraction of its gain fell short. The gain of other moves
+# counts as fully realized while trust is 1: gains are predicted for the slowest of many devices,
+# and a device may be the slowest only by chance.
 DOUBTFUL = 0.25
-# Share of the trust that is kept where a move cannot be judged: noise hides what it gained, or the
-# next move came too soon. Of 0.6, 0.8 and 1.
+# Trust is multiplied by this if a move cannot be judged, because noise hides its gain or the next
+# move came too soon. Chosen among 0.6, 0.8 and 1.
 KEPT_UNJUDGED = 0.8
-SLOWER = 1.15  # change of a device after a move that tells against judging it
-CLEAR = 1.25  # change of a device, or of an iteration, by which what was learnt is forgotten
-RECENT = 10  # observations of which an iteration's seconds are the median
-MEDIAN = 1.253  # standard error of a median of normal numbers / that of their mean
-ALIKE = 0.1  # loads that differ by less on each device, relative, count as the same
+SLOWER = 1.15  # if a device became slower by this factor after a move, the move is not judged
+CLEAR = 1.25  # if a slowness or an iteration's seconds change by this factor, forget all
+RECENT = 10  # an iteration's seconds are the median over this many observations
+MEDIAN = 1.253  # for normal numbers, (standard error of the median) / (that of the mean)
+ALIKE = 0.1  # loads count as equal if they differ by at most this (relative) on each device
 
 
 class MoveGain(NamedTuple):
-    """What a move gained: seconds of an iteration predicted and realized.
+    """The gain of a move: seconds saved per iteration, as predicted and as realized.
 
-    move: how many were before it. share: realized / predicted, in [0, 1], with one standard error
-    to the move's credit; None where times scatter too much to tell, or another device has become
-    slower meanwhile. trust: the share that is learnt with it.
+    move: number of the move, from 0. share: (realized + one standard error) / predicted, clipped to
+    [0, 1]; None if times scatter too much, or if a device became slower meanwhile although it did
+    not get less work. trust: the trust after this move.
     """
 
     move: int
@@ -58,17 +60,19 @@ class MoveGain(NamedTuple):
 
 
 class _Measured(NamedTuple):
-    """Seconds that an iteration took with loads (k,)."""
+    """Measured seconds of an iteration with loads (k,)."""
 
     loads: FloatArray
     seconds: float
 
 
 class _Moved(NamedTuple):
-    """A move that is yet to be judged: its number, gain predicted [s], loads (k,).
+    """A move that has not been judged yet.
 
-    before, error [s]: median of an iteration before it, since the imbalance began, and its
-    standard error. slowness (k,): then.
+    number: of the move, from 0. predicted: gain [s per iteration]. is_measured: whether the seconds
+    with the new loads were already known from measurements. old, new (k,): loads. before, error
+    [s]: median seconds of an iteration between the begin of the imbalance and the move, and its
+    standard error. slowness (k,): at the time of the move.
     """
 
     number: int
@@ -81,15 +85,18 @@ class _Moved(NamedTuple):
     slowness: FloatArray
 
     def is_disturbed(self, slowness: FloatArray) -> bool:
-        """Whether a device that got no less to do has become slower (k,) meanwhile."""
+        """Return whether a device that did not get less work has become slower since the move.
+
+        slowness (k,): the slowness now.
+        """
         return bool((slowness > SLOWER * self.slowness)[self.new >= self.old].any())
 
 
 class RealizedGains:
-    """Learns from each move how far predicted gains come true.
+    """Learns from each move which fraction of its predicted gain is realized.
 
-    Attributes: `trust`, the share of a predicted gain to be believed; `latest`, of the last move
-    that was judged, None before any; `judged`, how many were.
+    Attributes: `trust`, the fraction of a predicted gain to expect; `latest`, the MoveGain of the
+    last move that was judged, or None; `judged`, the number of judged moves.
     """
 
     def __init__(self) -> None:
@@ -100,11 +107,12 @@ class RealizedGains:
         self._moves = 0
         self._moved: _Moved | None = None
         self._known: list[_Measured] = []
-        self._low: FloatArray | None = None  # slowness (k,), then seconds, of what is known
+        # Range of the slowness (k,) and, as the last entry, of the seconds, in which it learnt.
+        self._low: FloatArray | None = None
         self._high: FloatArray | None = None
 
     def see(self, seconds: float, slowness: FloatArray) -> None:
-        """Take in what an iteration took [s], NaN where unknown, and mean slowness (k,) of late."""
+        """Record the seconds of an iteration, NaN if unknown, and the recent mean slowness (k,)."""
         self._count += 1
         if np.isfinite(seconds) and (self._moved is None or self._count > SETTLING):
             self._seconds.append(seconds)
@@ -114,9 +122,10 @@ class RealizedGains:
             self._forget()
 
     def believed(self, saving: float, old: FloatArray, new: FloatArray) -> float:
-        """Return the gain to be expected of a predicted one [s], by moving loads old to new (k,).
+        """Return the gain [s] to expect from a move with the predicted gain `saving` [s].
 
-        What was measured with such loads counts more than predictions.
+        old, new (k,): loads before and after the move. If an iteration was measured with loads like
+        `new`, its seconds are used instead of the prediction.
         """
         state = self._state_like(old, new)
         if state is None or not self._seconds:
@@ -126,9 +135,10 @@ class RealizedGains:
     def moved(
         self, saving: float, loads: tuple[FloatArray, FloatArray], lasted: int, slowness: FloatArray
     ) -> None:
-        """Note a move from loads to others (k,) that is predicted to gain [s an iteration].
+        """Record a move with the predicted gain `saving` [s per iteration].
 
-        lasted: observations since the imbalance began; slowness (k,): of late.
+        loads: those before and after the move, (k,) each. lasted: number of observations since the
+        imbalance began. slowness (k,): the recent mean.
         """
         if self._moved is not None:
             self._judge(self._moved, slowness, is_last=True)
@@ -145,7 +155,10 @@ class RealizedGains:
         self._count = 0
 
     def _judge(self, move: _Moved, slowness: FloatArray, *, is_last: bool = False) -> None:
-        """Compare what was gained, once enough is known, or at the last."""
+        """Judge the gain of a move, once enough observations are known.
+
+        is_last: the next move is about to begin, so judge with the observations there are.
+        """
         after = [*self._seconds]
         if len(after) < FEWEST_AFTER:
             if is_last and after:
@@ -166,7 +179,7 @@ class RealizedGains:
         self.latest = MoveGain(move.number, move.predicted, realized, share, self.trust)
 
     def _learn(self, move: _Moved, share: float, slowness: FloatArray) -> None:
-        """Learn the share of a move's gain that was realized."""
+        """Update the trust from the share of a move's gain that was realized."""
         if share < DOUBTFUL:
             self.trust *= 1 + NEWEST_GAIN * (share - 1)
             self._keep(move, slowness)
@@ -174,12 +187,12 @@ class RealizedGains:
             self.trust += NEWEST_GAIN * (share - self.trust)
 
     def _doubt(self, move: _Moved, slowness: FloatArray) -> None:
-        """Trust a little less, until speeds change: noise hides what a move gained."""
+        """Reduce the trust a little, until speeds change, as noise hides the gain of a move."""
         self.trust *= KEPT_UNJUDGED
         self._widen(move, slowness)
 
     def _keep(self, move: _Moved, slowness: FloatArray) -> None:
-        """Remember what was measured on both sides of a move."""
+        """Store the measured seconds with the loads before and after a move."""
         after = float(np.median(self._seconds))
         for loads, seconds in ((move.old, move.before), (move.new, after)):
             self._known = [one for one in self._known if not _alike(one.loads, loads)]
@@ -187,14 +200,14 @@ class RealizedGains:
         self._widen(move, slowness)
 
     def _widen(self, move: _Moved, slowness: FloatArray) -> None:
-        """Let the range in which something was learnt take in speeds and seconds of a move."""
+        """Extend the range in which it learnt by the slowness and seconds around a move."""
         after = float(np.median(self._seconds))
         rows = [np.append(move.slowness, move.before), np.append(slowness, after)]
         self._low = np.min([*rows, *([] if self._low is None else [self._low])], axis=0)
         self._high = np.max([*rows, *([] if self._high is None else [self._high])], axis=0)
 
     def _is_outside(self, slowness: FloatArray) -> bool:
-        """Whether speeds, or the seconds of an iteration, are clearly none of those known."""
+        """Return whether the slowness, or an iteration's seconds, are clearly outside the range."""
         assert self._low is not None
         assert self._high is not None
         now = np.append(slowness, self._typical() if self._seconds else np.nan)
@@ -207,14 +220,20 @@ class RealizedGains:
         return float(np.median([*self._seconds][-RECENT:]))
 
     def _state_like(self, old: FloatArray, new: FloatArray) -> _Measured | None:
-        """Return what was measured with loads like `new`; None where these are like `old`."""
+        """Return what was measured with loads like `new`, or None.
+
+        Also returns None if `new` is like `old`.
+        """
         if _alike(old, new):
             return None
         return next((one for one in self._known if _alike(one.loads, new)), None)
 
 
 def scatter(values: Sequence[float]) -> float:
-    """Return the standard deviation of values, by differences in turn: a step is not noise."""
+    """Return the standard deviation of values, estimated from the differences of neighbours.
+
+    Thus a single step in the values does not count as noise.
+    """
     if len(values) < 2:
         return 0.0
     # Of two normal numbers the median |difference| is 0.954 standard deviations.

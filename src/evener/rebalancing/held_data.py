@@ -1,4 +1,4 @@
-"""HeldData: what a Rebalancer asks of a graph's data, held by one process or by many ranks."""
+"""HeldData: the interface between a Rebalancer and a graph held by one process or by many ranks."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.proposals import usual_per_byte
 from evener.rebalancing.rank_recorder import RankRecorder
 
-MOST_ITERATIONS = 1e15  # that are counted exactly
+MOST_ITERATIONS = 1e15  # numbers of iterations up to this one are counted exactly
 
 Times = Sequence[float | None] | FloatArray
 
 
 class Observation(NamedTuple):
-    """The arguments of `observe`, unchecked."""
+    """The unchecked arguments of `Rebalancer.observe`."""
 
     times: Times
     work: npt.ArrayLike | None
@@ -43,8 +43,10 @@ class Observation(NamedTuple):
 
 
 class AgreedObservation(NamedTuple):
-    """The arguments of `observe`, checked: times (k,) [s], NaN where unknown; work as HeldData
-    takes it."""
+    """The checked arguments of `Rebalancer.observe`, combined from all processes.
+
+    times (k,) [s]: NaN if unknown. work: vertex weights for HeldData.reweigh, or None.
+    """
 
     times: FloatArray
     work: FloatArray | None
@@ -59,8 +61,10 @@ class Offers(NamedTuple):
 
 
 class CarriedOut(NamedTuple):
-    """part int32: the devices of this process's vertices from now on; how many vertices of the
-    graph, and bytes [B], have moved; the state after that.
+    """The result of a move.
+
+    part, int32: the new devices of this process's vertices. vertices, n_bytes [B]: how many
+    vertices of the whole graph moved, and their bytes. state: the state after the move.
     """
 
     part: Part
@@ -70,39 +74,51 @@ class CarriedOut(NamedTuple):
 
 
 class HeldData(Protocol):
-    """A graph with its present partition and work; all processes that hold some of it call."""
+    """A graph with its current partition and work.
+
+    All processes that hold a part of the graph must call the methods together.
+    """
 
     n: int
     platform: Platform
     partition: Partition
 
     def together(self) -> AbstractContextManager[None]:
-        """End the waits of other processes if this process raises within."""
+        """Context manager: if this process raises an exception, raise it on waiting processes."""
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder | RankRecorder:
-        """Return what decides, and logs it; make: the Recorder of the process that does."""
+        """Return the object that takes and logs decisions.
+
+        make: returns the Recorder; only the process that decides calls it.
+        """
 
     def observed(self, given: Observation) -> AgreedObservation:
-        """Return what all processes were given. Raises InputError at all where some was wrong."""
+        """Check the arguments of all processes and return them combined.
+
+        Raises InputError on all processes if the arguments of any are wrong.
+        """
 
     def state(self) -> LoadState:
-        """Return the state of an iteration with the present partition, by the plan's models."""
+        """Return the LoadState of the current partition, computed with the plan's models."""
 
     def reweigh(self, work: FloatArray) -> None:
-        """Take other weights of the vertices."""
+        """Replace the vertex weights."""
 
     def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
-        """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
+        """Return the partitions that data could move to.
+
+        slowness (k,): of the devices now. loads (k,): target loads [units].
+        """
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Take the latest proposal of this number for the present partition."""
+        """Make the proposal with this index of the last `propose` the current partition."""
 
     def agreed_seconds(self, seconds: float) -> float:
-        """Return how long a move took, from the times of all processes."""
+        """Return the seconds of a move, combined from the times of all processes."""
 
 
 def checked_span(iterations: float, left: float | None, seconds: float | None) -> IterationSpan:
-    """Return the checked span. Raises InputError for invalid numbers of iterations and seconds."""
+    """Return the IterationSpan of these values. Raises InputError for invalid ones."""
     if not 0 < iterations <= MOST_ITERATIONS:
         raise InputError(f"the number of iterations must be above zero, not {iterations}")
     if left is not None and not 0 <= left <= MOST_ITERATIONS:
@@ -114,13 +130,19 @@ def checked_span(iterations: float, left: float | None, seconds: float | None) -
 
 
 def checked_observation(given: Observation, k: int) -> tuple[FloatArray, IterationSpan]:
-    """Return times (k,) and the span of one process's observation; InputError for wrong ones."""
+    """Return the times (k,) [s] and the span of one process's observation.
+
+    Raises InputError for invalid ones.
+    """
     span = checked_span(given.iterations, given.left, given.seconds)
     return checked_times(given.times, k), span
 
 
 def checked_work(work: npt.ArrayLike, n: int) -> FloatArray:
-    """Return weights (n,) of vertices; InputError for a wrong number of them and negative ones."""
+    """Return `work` as vertex weights (n,).
+
+    Raises InputError for a wrong number of weights and for negative ones.
+    """
     weights = as_numbers(work, "work")
     if weights.size != n:
         raise InputError(f"there are {weights.size:,} weights for {n:,} vertices")
@@ -136,9 +158,10 @@ def state_of_loads(
     total: tuple[float, float],
     platform: Platform,
 ) -> LoadState:
-    """Return the state of blocks of these loads (k,) [units], with what follows from the platform.
+    """Return the LoadState of blocks with these loads (k,) [units].
 
-    compute, other (k,) [s]; total: work [units] and bytes [B] of the whole graph.
+    compute, other (k,) [s]: see LoadState, whose other entries follow from the platform. total:
+    work [units] and bytes [B] of the whole graph.
     """
     work, n_bytes = total
     even = work / platform.k
@@ -155,7 +178,7 @@ def state_of_loads(
 
 
 def workload_in(options: Mapping[str, object]) -> Workload:
-    """Return the workload among a plan's options."""
+    """Return the Workload stated in a plan's options, or the default one."""
     given = options.get("workload")
     if given is None or isinstance(given, Workload):
         return given or WEIGHTS

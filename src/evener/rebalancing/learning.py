@@ -1,4 +1,4 @@
-"""PartialModel: the speed of one device at the loads it has had, refined by each observation."""
+"""PartialModel: the speed of one device by load, refined by each observation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
 from evener.platforms.models.samples import Sample
 
-SAME = 0.001  # relative difference below which loads are equal
-NEAR = 0.01  # relative difference below which loads are one if their speeds agree
-MAX_COUNT = 9  # observations that an estimate weighs at most, so that newer ones matter
-KNOTS = 64  # at which a given model is sampled that is neither constant nor piecewise
+SAME = 0.001  # loads with a smaller relative difference are equal
+NEAR = 0.01  # loads with a smaller relative difference are merged if their speeds agree
+MAX_COUNT = 9  # largest weight of an estimate, in observations, so that newer ones matter
+KNOTS = 64  # a model that is neither constant nor piecewise is sampled at this many loads
 
 
 @dataclass(frozen=True, order=True)
 class Seen:
-    """A speed [units/s] at a load [units], from `count` observations."""
+    """The speed [units/s] observed at a load [units]; count: weight, in observations."""
 
     load: float
     speed: float
@@ -26,28 +26,29 @@ class Seen:
 
 
 class PartialModel:
-    """Speeds of one device at the loads it has had, and a model from the start, if any.
+    """A speed model of one device, from the speeds observed and an initial model, if there is one.
 
-    Between loads speed is linear, outside it is that of the nearest load ([Cla14]_, 3.3.1). Where
-    nothing was observed, the given model fills in, scaled by what was observed elsewhere.
+    Between observed loads speed is linear; outside it is the speed at the nearest load ([Cla14]_,
+    3.3.1). Away from observed loads, the points of the initial model are used, scaled to the last
+    observation if they disagree with it. most: the largest load that the model must cover [units].
     """
 
     def __init__(self, model: SpeedModel | None, most: float) -> None:
         self.capacity = math.inf if model is None else float(model.capacity)
         self._given = None if model is None else knots(model, min(most, self.capacity))
-        self._factor = 1.0  # of the given speeds
+        self._factor = 1.0  # by which the speeds of the initial model are multiplied
         self._past: list[Seen] = []
         self._here: Seen | None = None
-        self._before: Seen | None = None  # estimate near this load from before the device had it
-        self._anchor = 0.0  # speed at this load to which the past speeds belong; 0: not known yet
+        self._before: Seen | None = None  # earlier estimate near the current load
+        self._anchor = 0.0  # speed at the current load that is consistent with _past; 0: unknown
 
     @property
     def known(self) -> bool:
-        """Whether there is any observation or given model."""
+        """Whether there is an observation or an initial model."""
         return bool(self._here or self._past or self._given)
 
     def model(self) -> SpeedModel:
-        """Return the model through all observations and the given model."""
+        """Return the speed model through all observations and points of the initial model."""
         points = {seen.load: seen.speed for seen in self._all()}
         if self._given is not None:
             for load, speed in zip(*self._given, strict=True):
@@ -60,11 +61,11 @@ class PartialModel:
         return Piecewise(loads, speeds, self.capacity)
 
     def learn(self, load: float, seconds: float, count: int, noise: float, limit: float) -> bool:
-        """Take in the median of `count` times at a load; return whether the device has changed.
+        """Record the median of `count` times at a load; return whether the device's speed changed.
 
-        noise: relative standard deviation of one time. Speeds whose ratio is within `limit` of 1
-        agree. If the speed at the same load no longer agrees, the device has become faster or
-        slower as a whole, and past speeds at all loads are scaled.
+        noise: relative standard deviation of one time. limit: two speeds agree if they differ by at
+        most a factor of 1 + limit. If the speed at the same load no longer agrees, it is assumed
+        that the device became faster or slower at all loads, and all past speeds are scaled.
         """
         speed = load / seconds
         if self._here is None or self._here.load != load:
@@ -85,7 +86,7 @@ class PartialModel:
         return changed
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return all observations, by rising load."""
+        """Return all observations as Samples, in ascending order of load."""
         seen = sorted(self._all())
         return tuple(Sample(s.load, s.load / s.speed, repetitions=s.count) for s in seen)
 
@@ -93,7 +94,7 @@ class PartialModel:
         return [*self._past, self._here] if self._here else self._past
 
     def _arrive(self, load: float, speed: float, reach: float, limit: float) -> None:
-        """Begin at a load the device did not have: merge past observations near it that agree."""
+        """Begin at a new load: merge past observations near it whose speeds agree."""
         here = self._all()
         near = [seen for seen in here if abs(seen.load - load) <= reach * load]
         near = [
@@ -120,7 +121,7 @@ def agree(a: float, b: float, limit: float) -> bool:
 
 
 def knots(model: SpeedModel, most: float) -> tuple[list[float], list[float]]:
-    """Return loads and speeds of a model, up to `most` [units]."""
+    """Return lists of loads [units] and speeds [units/s] that represent a model, up to `most`."""
     if isinstance(model, Piecewise):
         return model.loads.tolist(), model.speeds.tolist()
     if isinstance(model, Constant):

@@ -1,4 +1,4 @@
-"""MemoryData: the data of a Rebalancer whose graph one process holds."""
+"""MemoryData: the data of a Rebalancer if one process holds the whole graph."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from evener.rebalancing.proposals import (
 
 
 class MemoryData:
-    """A graph in memory, its partition and work, as HeldData.
+    """HeldData of a graph in the memory of one process.
 
-    Raises InputError where plan and graph differ in length, UsageError for several weights per
-    vertex.
+    Raises InputError if plan and graph have different numbers of vertices, UsageError for several
+    weights per vertex.
     """
 
     def __init__(self, plan: Plan, graph: Graph, replan: Replan | None) -> None:
@@ -55,7 +55,7 @@ class MemoryData:
         self.n, self.platform = graph.n, plan.platform
         self._plan, self._replan = plan, replan
         self._graph = workload.weighted(graph)
-        # From here on the vertex weights are the work; messages and overlap stay the workload's.
+        # The vertex weights are now the work, so the workload only states messages and overlap.
         self._workload = workload.without_work()
         self._found: list[Partition] = []
 
@@ -64,11 +64,11 @@ class MemoryData:
         return nullcontext()
 
     def recorder(self, make: Callable[[], Recorder]) -> Recorder:
-        """Return a Recorder of this process's own."""
+        """Return the Recorder that `make` creates."""
         return make()
 
     def observed(self, given: Observation) -> AgreedObservation:
-        """Return what `observe` is given, checked."""
+        """Return the checked observation. Raises InputError or UsageError for invalid arguments."""
         times, span = checked_observation(given, self.platform.k)
         if given.numbers is not None:
             raise UsageError("numbers are only for rows on ranks; a Graph has its own numbers")
@@ -82,15 +82,15 @@ class MemoryData:
         return AgreedObservation(times, work, span)
 
     def agreed_seconds(self, seconds: float) -> float:
-        """Return the seconds themselves."""
+        """Return `seconds` unchanged, as there are no other processes."""
         return seconds
 
     def reweigh(self, work: FloatArray) -> None:
-        """Take other weights (n,) of the vertices."""
+        """Replace the vertex weights by `work` (n,)."""
         self._graph = self._graph.with_(vwgt=work)
 
     def state(self) -> LoadState:
-        """Return the state of an iteration with the present partition, by the plan's models."""
+        """Return the LoadState of the current partition, computed with the plan's models."""
         graph, platform = self._graph, self.platform
         predicted = metrics.predicted_seconds(graph, self.partition, platform, self._workload)
         loads = metrics.block_weights(graph, self.partition)
@@ -99,7 +99,10 @@ class MemoryData:
         return state_of_loads(loads, predicted.compute, other, total, platform)
 
     def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
-        """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
+        """Return the partitions that data could move to.
+
+        slowness (k,): of the devices now. loads (k,): target loads [units].
+        """
         platform, refused = slowed(self.platform, slowness), []
         ways: dict[str, Callable[[], Partition]] = {
             "diffused": lambda: diffused(self._graph, self.partition, loads, platform)
@@ -111,7 +114,7 @@ class MemoryData:
         for kind, way in ways.items():
             try:
                 found[kind] = way().checked_for(self._graph.n)
-            except (InfeasibleError, ToolError) as error:  # the program goes on as it is
+            except (InfeasibleError, ToolError) as error:  # do not stop the program
                 refused.append(f"{kind}: {error.message}")
         if "diffused" in found:
             better = refined(self._graph, found["diffused"], platform, self._workload)
@@ -122,7 +125,7 @@ class MemoryData:
         return Offers([self._priced(kind, one, platform) for kind, one in found.items()], refused)
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Take the latest proposal of this number for the present partition."""
+        """Make the proposal with this index of the last `propose` the current partition."""
         new = self._found[index]
         away = new.part != self.partition.part
         n_bytes = float(self._graph.vertex_bytes()[away].sum())
@@ -135,7 +138,7 @@ class MemoryData:
         predicted = metrics.predicted_seconds(self._graph, new, platform, self._workload)
         return Proposal(
             kind,
-            float(predicted.seconds.max()),  # without delays, like the times that are measured
+            float(predicted.seconds.max()),  # without delays, like the measured times
             transfer_seconds(self.platform, *sent),
             float(np.asarray(self._graph.weights(), np.float64)[away].sum()),
             hashlib.sha256(np.ascontiguousarray(new.part, "<i4").tobytes()).hexdigest(),

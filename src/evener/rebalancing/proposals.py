@@ -1,10 +1,11 @@
 """Partitions that data could move to, and the seconds that moving takes.
 
-diffused   weight flows along the quotient graph until each block has its ideal load, carried by the
-           boundary vertices of best gain; most data stays in place
-refined    the same, refined to lower the predicted seconds, messages included
-replanned  a partition from scratch (Replan, given by the caller)
-matched    the same with blocks on those of equally fast devices that hold most of them already
+diffused   boundary vertices of best gain move between neighbouring blocks until each block has its
+           ideal load; most data stays in place
+refined    diffused, then refined to reduce the predicted seconds, including messages
+replanned  a partition from scratch (by the caller's Replan function)
+matched    replanned, with each block assigned to the device that already holds most of it, among
+           devices that are fast enough
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.shared_links import shared_routes
 
-# Returns a partition from scratch, from a plan for its options, a graph whose weights are the work,
-# a platform with the present speeds, and the workload for its messages.
+# Function that returns a partition from scratch. Its arguments are a plan, of which it uses the
+# options, a graph whose weights are the work, a platform with the current speeds, and a workload,
+# of which it uses the messages.
 Replan = Callable[[Plan, Graph, Platform, Workload], Partition]
 EPSILON = 0.01  # relative tolerance of the loads of diffused partitions
-SLACK = 1.02  # x compute makespan: a block may go to any device that computes it within that
+SLACK = 1.02  # a block may go to any device that computes it within SLACK x compute makespan
 
 
 def slowed(platform: Platform, slowness: FloatArray) -> Platform:
-    """Return the platform with devices `slowness` (k,) times as slow at any load."""
+    """Return the platform with the time of each device at any load multiplied by slowness (k,)."""
     pairs = zip(platform.devices, slowness.tolist(), strict=True)
     return replace(platform, devices=tuple(_slowed(device, times) for device, times in pairs))
 
@@ -55,10 +57,10 @@ def _longer(sample: Sample, times: float) -> Sample:
 def diffused(
     graph: Graph, partition: Partition, loads: FloatArray, platform: Platform
 ) -> Partition:
-    """Return a partition with blocks near `loads` (k,) [units] that moves few vertices.
+    """Return a partition near the target `loads` (k,) [units] that moves few vertices.
 
-    Empty blocks stay empty, others do not become empty, and all keep within memory. Raises
-    InfeasibleError where no such partition is found.
+    Empty blocks stay empty, other blocks do not become empty, and all blocks fit the memories.
+    Raises InfeasibleError if no such partition is found.
     """
     used = np.flatnonzero(metrics.block_sizes(partition))
     contract = near_loads(loads, used, float(np.max(graph.weights())), platform)
@@ -66,9 +68,10 @@ def diffused(
 
 
 def near_loads(loads: FloatArray, used: IntVector, heaviest: float, platform: Platform) -> Contract:
-    """Return limits near `loads` (k,) [units] for the blocks `used`, which take all of them.
+    """Return the Contract of the blocks `used`, with targets near `loads` (k,) [units].
 
-    heaviest [units]: of what moves.
+    The loads of other blocks are distributed over `used` in proportion. heaviest [units]: weight of
+    the heaviest vertex or cluster that can move.
     """
     own = loads[used] * (float(loads.sum()) / max(float(loads[used].sum()), 1e-300))
     low = np.maximum(np.minimum((1 - EPSILON) * own, own - heaviest), 0.0)
@@ -86,9 +89,10 @@ def flowed(
     names: Sequence[str],
     fixed: BoolArray | None = None,
 ) -> Partition:
-    """Return blocks that keep `contract`, which is of the blocks `used`, the only ones.
+    """Return the partition changed by few vertices so that it satisfies `contract`.
 
-    names (k,): of devices. fixed (n,): vertices that stay. Raises what `enforce` raises.
+    contract: limits of the blocks `used`; all other blocks are empty. names (k,): device names.
+    fixed (n,) bool: vertices that must not move. Raises the errors of `enforce`.
     """
     number = np.zeros(partition.k, np.int32)
     number[used] = np.arange(used.size)
@@ -101,7 +105,10 @@ def flowed(
 def refined(
     graph: Graph, partition: Partition, platform: Platform, workload: Workload
 ) -> Partition | None:
-    """Return the partition refined to a smaller makespan; None if links are free or too many."""
+    """Return the partition refined to a smaller makespan.
+
+    Returns None if the platform has no links, or more than MAX_PAIRED devices.
+    """
     if not platform.has_links or platform.k > MAX_PAIRED:
         return None
     work = np.asarray(graph.weights(), np.float64)
@@ -113,10 +120,10 @@ def refined(
 
 
 def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) -> Partition:
-    """Return `new` with blocks renumbered to the devices that hold most of them in `old`.
+    """Return `new` with blocks reassigned to devices such that the fewest bytes move.
 
-    Linear assignment that maximises the bytes that stay. A block may go to another device only if
-    that computes it within SLACK of the present makespan and has room for it.
+    The assignment maximises the bytes that stay. A block may go to another device only if this
+    device computes it within SLACK x compute makespan of `new` and has the memory for it.
     """
     stays = np.zeros((new.k, new.k))
     np.add.at(stays, (new.part, old.part), graph.vertex_bytes())
@@ -127,9 +134,10 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
 def matched_devices(
     stays: FloatArray, loads: FloatArray, n_bytes: FloatArray, platform: Platform
 ) -> Part:
-    """Return the device (k,) of each block, as `matched` chooses it.
+    """Return the device (k,) to which `matched` assigns each block.
 
-    stays (k, k) [B]: what device j holds of block i; loads (k,) [units], n_bytes (k,) [B].
+    stays (k, k) [B]: bytes of block i that device j already holds, at [i, j]. loads (k,) [units],
+    n_bytes (k,) [B]: of the blocks.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -145,7 +153,7 @@ def matched_devices(
     return np.asarray(device_of, np.int32)
 
 
-# Seconds of moving data: bytes over the real links, until the busiest device or link is done.
+# Seconds of moving data: the time until the busiest device or link has transferred its bytes.
 
 
 def transfer_seconds(
@@ -153,8 +161,9 @@ def transfer_seconds(
 ) -> float:
     """Return the seconds until all messages have arrived.
 
-    source, target (m,): devices; n_bytes (m,) [B]. A device sends and receives one message at a
-    time; a shared link carries all bytes that pass it, one after the other.
+    source, target (m,): devices; n_bytes (m,) [B]. The model assumes that a device handles one
+    message at a time, sent or received, and that a shared link carries its messages one after
+    another.
     """
     if source.size == 0:
         return 0.0
@@ -171,9 +180,9 @@ def transfer_seconds(
 def messages(
     old: IntArray, new: IntArray, n_bytes: FloatArray, k: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return source, target and bytes (m,) of the messages that turn blocks old (n,) into new (n,).
+    """Return source, target and bytes (m,) of the messages that move vertices from old to new.
 
-    n_bytes (n,): of each vertex [B].
+    old, new (n,): blocks of the vertices. n_bytes (n,): bytes of each vertex [B].
     """
     away = np.flatnonzero(old != new)
     key = old[away].astype(np.int64) * k + new[away]
@@ -185,11 +194,11 @@ def messages(
 
 
 def usual_per_byte(platform: Platform) -> FloatArray:
-    """Return (k,) seconds per byte over each device's fastest link to a few others [s/B]."""
+    """Return the transfer time (k,) [s/B] of each device, over its fastest link to a few others."""
     k = platform.k
     if k == 1 or not platform.has_links:
         return np.zeros(k)
-    # An estimate by a few others; proposals are priced by their real messages.
+    # An estimate from a few links; proposals are priced by their real messages.
     own = np.arange(k)
     others = [(own + step) % k for step in sorted({1, k - 1, k // 2} - {0})]
     return np.asarray(np.min([platform.link_costs(own, other)[1] for other in others], axis=0))

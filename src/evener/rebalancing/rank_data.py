@@ -1,4 +1,4 @@
-"""RankData: the data of a Rebalancer whose graph's rows lie on ranks."""
+"""RankData: the data of a Rebalancer if the rows of the graph are distributed over MPI ranks."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from evener.sliced.facts import VertexBytes, weighted_slices
 from evener.sliced.gathering import agreed, raised_everywhere
 from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
 
-FEW_PAIRS = 1 << 16  # of blocks, that are counted without a sort
-# Returns the blocks (n_own,) int32 from scratch, as Replan does: of rows in slices that weigh their
-# work. All ranks call.
+FEW_PAIRS = 1 << 16  # up to this many pairs of blocks are counted without sorting
+# Like Replan, but for rows in slices whose weights are the work: a function that returns the blocks
+# (n_own,) int32 of this rank's rows from scratch. All ranks call.
 RankReplan = Callable[[RankPlan, WeighedRows, Platform, Workload], Part]
 
 
 class _Found(NamedTuple):
-    """A partition that data could move to: how many vertices, and bytes [B], change device."""
+    """A partition that data could move to; vertices and n_bytes [B] that would change device."""
 
     given: CountedBlocks
     vertices: int
@@ -62,10 +62,10 @@ class _Found(NamedTuple):
 
 
 class RankData:
-    """A graph whose rows lie on ranks, its partition and work, as HeldData; all ranks call.
+    """HeldData of a graph whose rows are distributed over MPI ranks; all ranks call.
 
-    partition: of the rows that this rank's program has. Raises InputError on all ranks where the
-    plan is not of these rows.
+    partition: blocks of the rows that this rank's program holds. Raises InputError on all ranks if
+    the plan does not belong to these rows.
     """
 
     def __init__(self, plan: RankPlan, graph: DistributedGraph, replan: RankReplan | None) -> None:
@@ -85,18 +85,21 @@ class RankData:
             agreed(graph.comm, self._check_blocks)
         self.partition = Partition(plan.part, self.platform.k)
         self._found: list[_Found] = []
-        self._small: SmallGraph | None = None  # made when asked for, kept while rows stay
+        self._small: SmallGraph | None = None  # created by `propose`, valid until rows move
 
     def together(self) -> AbstractContextManager[None]:
-        """End the waits of other ranks where this one raises within."""
+        """Context manager: if this rank raises an exception, raise it on all waiting ranks."""
         return self._held.failing_together()
 
     def recorder(self, make: Callable[[], Recorder]) -> RankRecorder:
-        """Return the Recorder of rank 0, as all ranks call it."""
+        """Return a RankRecorder, by which all ranks call the Recorder of rank 0."""
         return RankRecorder(self._graph.comm, make)
 
     def observed(self, given: Observation) -> AgreedObservation:
-        """Return what `observe` is given on all ranks; numbers are taken over."""
+        """Check the arguments of all ranks and return them combined.
+
+        If `numbers` are given, they replace the vertices of this rank's rows.
+        """
         comm, rows = self._graph.comm, self._rows
         names, here = self.platform.names, rows.rows_given
         times, span, has_work = agreed_observation(comm, given, names, here)
@@ -109,16 +112,16 @@ class RankData:
         return AgreedObservation(times, work, span)
 
     def agreed_seconds(self, seconds: float) -> float:
-        """Return the longest of the times that ranks tell."""
+        """Return the longest of the seconds that the ranks pass, NaN if one is invalid."""
         return longest(self._graph.comm, seconds)
 
     def reweigh(self, work: FloatArray) -> None:
-        """Take other weights (n_own,) of the vertices of this rank's slices."""
+        """Replace the weights (n_own,) of the vertices of this rank's slices."""
         self._graph = WeighedRows(self._rows, work, self._graph.size)
         self._given, self._small = self._counted(self._given.blocks), None
 
     def state(self) -> LoadState:
-        """Return the state of an iteration with the present partition, by the plan's models."""
+        """Return the LoadState of the current partition, computed with the plan's models."""
         counts, graph = self._given.counts, self._graph
         loads = counts.weights[:, 0]
         predicted = metrics.prediction_of(
@@ -129,7 +132,10 @@ class RankData:
         return state_of_loads(loads, predicted.compute, other, total, self.platform)
 
     def propose(self, slowness: FloatArray, loads: FloatArray) -> Offers:
-        """Return what could be moved to for devices so slow (k,), and loads (k,) to aim at."""
+        """Return the partitions that data could move to.
+
+        slowness (k,): of the devices now. loads (k,): target loads [units].
+        """
         platform = slowed(self.platform, slowness)
         if self._small is None:
             self._small = clusters_inside(self._graph, self._given.blocks, platform.k)
@@ -138,7 +144,7 @@ class RankData:
         refused: list[str] = []
         try:
             shifted = rows.shifted(loads)
-        except (InfeasibleError, ToolError) as error:  # the program goes on as it is
+        except (InfeasibleError, ToolError) as error:  # do not stop the program
             refused.append(_refusal("diffused", error))
         else:
             found["diffused"] = shifted.diffused
@@ -157,7 +163,7 @@ class RankData:
         return Offers([one for one, _ in priced], refused)
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Take the latest proposal of this number for the present partition."""
+        """Make the proposal with this index of the last `propose` the current partition."""
         new = self._found[index]
         self._given, self._small, self._found = new.given, None, []
         part = self._rows.back(new.given.blocks)
@@ -165,7 +171,10 @@ class RankData:
         return CarriedOut(part, new.vertices, new.n_bytes, self.state())
 
     def _checked_workload(self) -> Workload:
-        """Return the workload of the plan, which rank 0 has as a whole."""
+        """Return the workload of the plan, received from rank 0, which has the whole plan.
+
+        Raises InputError on all ranks if plan and graph do not match.
+        """
         plan, graph = self._plan, self._held
         own, rows = plan.part.size, graph.rows_given
 
@@ -189,7 +198,7 @@ class RankData:
         return workload_in(options)
 
     def _check_blocks(self) -> None:
-        """Raise InputError where the plan's blocks of these rows are not as it says they are."""
+        """Raise InputError if the plan's block sizes or edge cut do not match these rows."""
         counts, evaluation = self._given.counts, self._plan.evaluation
         same = np.array_equal(counts.vertices, evaluation.certificate.vertices)
         if not (same and np.isclose(counts.edge_cut, evaluation.edge_cut, rtol=1e-9)):
@@ -227,7 +236,7 @@ class RankData:
         weight = np.where(new.blocks != self._given.blocks, self._graph.all_weights, 0.0)
         proposal = Proposal(
             kind,
-            float(predicted.seconds.max()),  # without delays, like the times that are measured
+            float(predicted.seconds.max()),  # without delays, like the measured times
             transfer_seconds(self.platform, source[away], target[away], n_bytes[away]),
             self._graph.summed(weight),
             self._digest(new.blocks),
@@ -235,7 +244,7 @@ class RankData:
         return proposal, _Found(new, int(vertices[away].sum()), float(n_bytes[away].sum()))
 
     def _stays(self, blocks: Part) -> FloatArray:
-        """Return (k, k) the bytes that device j holds of block i of `blocks` (n_own,)."""
+        """Return at [i, j] the bytes of block i of `blocks` (n_own,) that device j holds (k, k)."""
         k = self.platform.k
         pairs, _, n_bytes = self._pairs(blocks, self._given.blocks)
         found = np.zeros(k * k)
@@ -243,9 +252,10 @@ class RankData:
         return found.reshape(k, k)
 
     def _pairs(self, one: Part, other: Part) -> tuple[IntVector, IntVector, FloatArray]:
-        """Return pairs of blocks of the same vertices, as one x k + other, ascending.
+        """Count the vertices that are in block i of `one` and in block j of `other`, for all i, j.
 
-        With the number of vertices of each and their bytes [B], of all ranks; one, other (n_own,).
+        one, other (n_own,): blocks of this rank's vertices. Returns, over all ranks, the pairs that
+        occur as i x k + j in ascending order, and the number of vertices and the bytes [B] of each.
         """
         key = one.astype(np.int64) * self.platform.k + other
         if self.platform.k**2 <= max(key.size, FEW_PAIRS):
@@ -266,7 +276,7 @@ class RankData:
         return keys, vertices.astype(np.int64), np.asarray(n_bytes, np.float64)
 
     def _digest(self, blocks: Part) -> str:
-        """Return a digest of the blocks of all vertices, made of those of slices."""
+        """Return a digest of the blocks of all vertices, computed from a digest per slice."""
         graph = self._graph
         own = [
             hashlib.sha256(np.ascontiguousarray(blocks[graph.span(i)], "<i4").tobytes()).digest()
@@ -277,14 +287,21 @@ class RankData:
 
 
 def _refusal(kind: str, error: EvenerError) -> str:
-    """Return why no such partition was made; raises the error where not all ranks know it."""
+    """Return a message why no partition of this kind was made.
+
+    If the error was not raised on all ranks, it is raised again.
+    """
     if not error.is_everywhere:
         raise error
     return f"{kind}: {error.message}"
 
 
 class _OfRank(NamedTuple):
-    """What a rank tells the others; has: whether it passes work and numbers, None: either way."""
+    """What a rank sends to the others: its times (k,) [s] and its span.
+
+    has: whether this rank passes work, and whether it passes numbers; None: both are valid, as the
+    rank has no rows.
+    """
 
     times: FloatArray
     span: IterationSpan
@@ -294,12 +311,11 @@ class _OfRank(NamedTuple):
 def agreed_observation(
     comm: Comm, given: Observation, names: Sequence[str], rows: int
 ) -> tuple[FloatArray, IterationSpan, bool]:
-    """Return the times (k,) of all devices and the span, put together of those of all ranks.
+    """Return the times (k,) [s], the span, and whether ranks pass work, combined from all ranks.
 
-    And whether they pass work.
-
-    names (k,): of the devices; rows: of this rank, of which work is asked where there are any.
-    Raises InputError on all ranks where one passes what is no observation, or where they differ.
+    names (k,): device names. rows: number of rows of this rank; a rank without rows need not pass
+    work. Raises InputError on all ranks if one passes an invalid observation, or if two ranks pass
+    contradictory ones.
     """
 
     def own() -> _OfRank:
@@ -333,7 +349,10 @@ def _joined(of_ranks: Sequence[_OfRank], names: Sequence[str]) -> tuple[FloatArr
 
 
 def _times(of_ranks: Sequence[_OfRank], names: Sequence[str]) -> FloatArray:
-    """Return the time of each device that some rank knows, NaN of others."""
+    """Return the time (k,) [s] of each device, NaN if no rank knows it.
+
+    Raises InputError if two ranks pass different times for a device.
+    """
     times = np.full(len(names), np.nan)
     by = np.full(len(names), -1)
     for rank, one in enumerate(of_ranks):
@@ -352,7 +371,7 @@ def _times(of_ranks: Sequence[_OfRank], names: Sequence[str]) -> FloatArray:
 
 
 def longest(comm: Comm, seconds: float) -> float:
-    """Return the most seconds that a rank has measured; NaN where one is no time."""
+    """Return the largest of the seconds that ranks measured, or NaN if one is not a valid time."""
     own = agreed(comm, lambda: float(seconds))
     of_ranks = np.array(comm.allgather(own))
     return float(of_ranks.max()) if ((of_ranks >= 0) & (of_ranks < MAX_TIME)).all() else np.nan

@@ -1,7 +1,7 @@
-"""RankRecorder: decisions that rank 0 takes and logs, and all ranks carry out.
+"""RankRecorder: decisions that rank 0 takes and logs, and that all ranks carry out.
 
-Ranks may run on processors that round differently; where each decided by itself, one of them might
-move data and another stay.
+Ranks may run on processors that round differently. If each rank decided by itself, one rank might
+move data while another does not.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from evener.sliced.gathering import agreed
 
 
 class RankRecorder:
-    """The Recorder of rank 0, as all ranks call it, with the same attributes on each.
+    """Gives all ranks access to the Recorder of rank 0; attributes are equal on all ranks.
 
-    make: returns it, called at rank 0. What it raises is raised on all ranks.
+    make: returns the Recorder; only rank 0 calls it, but its exceptions are raised on all ranks.
     """
 
     def __init__(self, comm: Comm, make: Callable[[], Recorder]) -> None:
@@ -43,7 +43,7 @@ class RankRecorder:
         refused: Sequence[str] = (),
         span: IterationSpan = ONE_ITERATION,
     ) -> Decision:
-        """Return the decision of rank 0, as Recorder.decide; `propose` is called by all ranks."""
+        """Like Recorder.decide, but rank 0 decides for all ranks; all ranks call `propose`."""
         comm, recorder = self._comm, self._recorder
         message: Any = None
         if recorder is not None:
@@ -62,12 +62,12 @@ class RankRecorder:
         return decision
 
     def carry_out(self, state: LoadState) -> None:
-        """Note that data has moved as decided, and the state after it."""
+        """Record that the move decided last was carried out; `state` is the state after it."""
         agreed(self._comm, lambda: self._at_root(lambda root: root.carry_out(state)))
         self.moves += 1
 
     def moved(self, seconds: float) -> None:
-        """Take in the seconds that the last move took as a whole."""
+        """Record the total seconds that the last move took."""
         agreed(self._comm, lambda: self._at_root(lambda root: root.moved(seconds)))
         self.rebuild_seconds = self._told_rebuild()
 

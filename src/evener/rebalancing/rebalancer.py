@@ -2,13 +2,14 @@
 
     rebalancer = ev.Rebalancer(plan, graph, replan=ev.replan, log="decisions.jsonl")
     move = rebalancer.observe(times)                # after each iteration
-    if move is not None: ...                        # move.part[v]: the device of vertex v now
-    rebalancer.moved(seconds)                       # what that took, as measured
+    if move is not None: ...                        # move data: move.part[v] is v's new device
+    rebalancer.moved(seconds)                       # report how long the move took
 
 Measured times correct the plan's speed models. The seconds lost to the imbalance are added up, and
-when they reach the price of a move, data moves (regret.py). The best of the partitions in
-proposals.py is taken. Each is priced by its predicted seconds per iteration and by the seconds of
-moving its bytes over the real links, plus what planning and rebuilding halos took last time.
+when they reach the price of a move, data moves (regret.py) to the best of the partitions in
+proposals.py. A partition is judged by its predicted seconds per iteration and by its price: the
+seconds to move its bytes over the real links, plus the time that planning and rebuilding halos took
+in earlier moves.
 """
 
 from __future__ import annotations
@@ -39,12 +40,13 @@ from evener.wording import brief
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """A move of data: part (n,) int32, the device of every vertex from now on.
+    """A move of data: part (n,) int32 is the new device of every vertex.
 
-    On ranks part (rows,) is of the rows that this rank has; all else is of the whole graph.
+    In an MPI program, part (rows,) has the devices of this rank's rows only; the other entries are
+    those of the whole graph.
 
-    kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: that change
-    device. saving [s per iteration], cost [s]: predicted.
+    kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: number of vertices
+    that change device, and their bytes. saving [s per iteration], cost [s]: predictions.
     """
 
     part: npt.NDArray[np.int32]
@@ -59,22 +61,23 @@ class Move:
 
 
 class Rebalancer:
-    """Returns a Move after an iteration when moving data pays.
+    """Returns a Move after an iteration if moving data pays.
 
-    plan: with one weight per vertex; graph: the one it was made for. replan: makes a partition from
-    scratch, `ev.replan`; None: vertices move only between neighbouring blocks. log: path of the
-    decision log. rebuild_seconds: what a move takes besides transferring its bytes, until `moved`
-    reports it; None: the time of an iteration. noise_floor: savings up to this share of an
-    iteration are noise.
+    plan: a plan with one weight per vertex; graph: the graph for which it was made. replan: a
+    function that makes a partition from scratch, such as `ev.replan`; None: vertices move only
+    between neighbouring blocks. log: path of the decision log. rebuild_seconds: assumed time of a
+    move in addition to the transfer of its bytes, until `moved` reports the real time; None: the
+    time of an iteration. noise_floor: savings up to this fraction of an iteration are noise.
 
-    On the ranks of an MPI program: a RankPlan and its DistributedGraph. All ranks call the same
-    methods in the same order, and get the same decision, taken by rank 0, which writes the log; a
-    Move's `part` and `partition` are then of the rows that the rank has. The same moves for any
-    number of ranks.
+    In an MPI program, pass a RankPlan and its DistributedGraph. All ranks must call the same
+    methods in the same order. Rank 0 decides for all ranks and writes the log; `partition`, and
+    `part` of a Move, then contain the rows of this rank only. The moves do not depend on the number
+    of ranks.
 
-    Attributes: `partition`, the present one; `last`, the latest Decision; `moves`, their number;
-    `rebuild_seconds`, as learnt. Equal calls give equal decisions. Raises InputError where plan
-    and graph differ in length, UsageError for several weights per vertex.
+    Attributes: `partition`, the current partition; `last`, the latest Decision; `moves`, the number
+    of moves; `rebuild_seconds`, the learnt value. The same calls give the same decisions. Raises
+    InputError if plan and graph have different numbers of vertices, UsageError for several weights
+    per vertex.
     """
 
     def __init__(
@@ -102,12 +105,12 @@ class Rebalancer:
 
     @property
     def partition(self) -> Partition:
-        """The present partition; on ranks, of the rows that this one has."""
+        """The current partition; in an MPI program, of this rank's rows only."""
         return self._data.partition
 
     @property
     def rebuild_seconds(self) -> float:
-        """Learnt seconds that a move takes besides transferring its bytes."""
+        """Learnt seconds that a move takes in addition to the transfer of its bytes."""
         return self._recorder.rebuild_seconds
 
     @property
@@ -122,12 +125,12 @@ class Rebalancer:
 
     @property
     def last(self) -> Decision | None:
-        """The latest decision, or None before any."""
+        """The latest decision, or None if there is none yet."""
         return self._recorder.last
 
     @property
     def silent(self) -> list[str]:
-        """Names of devices without a time in the last iteration."""
+        """Names of the devices without a time in the latest observation."""
         if self.last is None:
             return []
         return [self._data.platform.names[b] for b in np.flatnonzero(self.last.silent)]
@@ -142,22 +145,24 @@ class Rebalancer:
         seconds: float | None = None,
         numbers: npt.ArrayLike | None = None,
     ) -> Move | None:
-        """Take in the seconds that each device computed in an iteration; return a Move, or None.
+        """Record the computing time of each device in an iteration; return a Move, or None.
 
-        times (k,) [s]: without waiting for others; None, NaN or infinity for a device without a
-        time, which is assumed to be as fast as before. work (n,) [units]: new vertex weights from
-        this iteration on. iterations: of how many the times are means, where not each is observed.
-        left: how many follow at most, where that is known: data then moves only if that pays by the
-        end. seconds: that an iteration took as a whole, waiting included, by which is judged what a
-        move has gained; None: the longest of the times. Raises InputError for a wrong number of
-        times or weights, and for negative ones.
+        times (k,) [s]: computing times, without waiting for other devices; None, NaN or infinity
+        for a device without a time, which is assumed to be as fast as before. work (n,) [units]:
+        new vertex weights, from this iteration on. iterations: number of iterations of which the
+        times are means, if not every iteration is observed. left: the largest number of iterations
+        that follow, if known; data then moves only if the move pays before the end. seconds: wall
+        time of an iteration including waiting, from which the gain of a move is measured; None: use
+        the longest of the times. Raises InputError for a wrong number of times or weights, and for
+        negative ones.
 
-        On ranks each passes the times that it knows, None for others: of its own device, or all.
-        Two ranks do not tell different times of a device. work (rows,), on all ranks or none: of
-        the rows that this rank has now. numbers (rows,): the vertices of these rows, where they are
-        no longer those of before, on all ranks or none; Moves are of these rows from then on.
-        iterations and left are the same on all ranks; of seconds the longest counts. InputErrors
-        are raised on all ranks; nothing has changed then.
+        In an MPI program, each rank passes the times that it knows (of its own device, or of all)
+        and None for other devices; two ranks must not pass different times for a device. work
+        (rows,): weights of the rows that this rank has now; either all ranks pass it or none.
+        numbers (rows,): vertex numbers of this rank's rows, if they have changed; either all ranks
+        pass it or none; later Moves refer to these rows. iterations and left must be equal on all
+        ranks; of `seconds`, the largest is used. An InputError is raised on all ranks and changes
+        nothing.
         """
         given = Observation(times, work, numbers, iterations, left, seconds)
         with self._data.together():
@@ -171,10 +176,11 @@ class Rebalancer:
             return None if decision.move is None else self._carried_out(decision)
 
     def moved(self, seconds: float) -> None:
-        """Report the seconds that the last move took as a whole; later ones are priced by them.
+        """Report the total seconds of the last move, from which the price of later moves is learnt.
 
-        From before `observe` until halos are rebuilt, so planning counts too. On ranks all call,
-        and the longest counts. Raises InputError before any move, and for an invalid time.
+        Measure from before `observe` until halos are rebuilt, so that planning is included. In an
+        MPI program all ranks must call, and the longest time counts. Raises InputError if there was
+        no move, and for an invalid time.
         """
         with self._data.together():
             self._recorder.moved(self._data.agreed_seconds(seconds))
@@ -205,7 +211,10 @@ class Rebalancer:
 def _held(
     plan: Plan | RankPlan, graph: Graph | DistributedGraph, replan: Replan | RankReplan | None
 ) -> HeldData:
-    """Return the data of one process, or of ranks."""
+    """Return the HeldData for a graph in one process, or for a graph distributed over ranks.
+
+    Raises UsageError if plan and graph are not of the same kind.
+    """
     if isinstance(plan, RankPlan) and isinstance(graph, DistributedGraph):
         return RankData(plan, graph, cast("RankReplan | None", replan))
     if isinstance(plan, RankPlan) or isinstance(graph, DistributedGraph):

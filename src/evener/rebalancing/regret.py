@@ -1,17 +1,17 @@
 """Regret: move data when not having moved has cost as much as a move would.
 
-How long an imbalance lasts is unknown. Moving at once pays for every short spike; waiting for
-certainty loses time meanwhile. Adding up the seconds lost in each iteration, and moving when the
-sum reaches the price of a move, costs at most about twice the offline optimum, as in the ski-rental
-problem. Savings within the noise do not count.
+It is unknown how long an imbalance will last. If data moves at once, every short spike costs a
+move; if it moves only once the imbalance is certain, time is lost until then. This rule adds up the
+seconds lost in each iteration, and data moves when the sum reaches the price of a move. This costs
+at most about twice the offline optimum, as in the ski-rental problem. Savings within the noise do
+not count.
 
-Times are given as slowness: seconds measured / seconds by the device's model. A mean over many
-iterations has little noise but reacts late; one over few is quick but noisy. So every device has a
-window that grows while nothing changes, and restarts when its last few times differ from those
-before by more than their scatter explains (`Watch`).
+Times are expressed as slowness: (measured seconds) / (seconds by the device's model). A mean over
+many iterations has little noise but reacts late; a mean over few reacts quickly but is noisy.
+Therefore every device has a window that grows while nothing changes, and that restarts when its
+last few times differ from the times before by more than their scatter explains (`Watch`).
 
-What a move would save is a prediction. How far it is to be believed is learnt from the moves before
-(gains.py).
+The saving of a move is a prediction. Earlier moves tell how far to believe it (gains.py).
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.rebalancing.gains import RealizedGains
 
-# All chosen with benchmarks/rebalancing.py, seeds 11 to 17; its published figures are of others.
-LONG, SHORT = 30, 10  # iterations of two means; a saving counts if it shows in both
-NOISE_FLOOR = 0.06  # of the makespan after the move: smaller savings are noise
-ENOUGH = 0.85  # of the price of a move: regret at which data moves
+# All chosen with benchmarks/rebalancing.py, seeds 11 to 17; its published figures use other seeds.
+LONG, SHORT = 30, 10  # numbers of iterations of two means; both must show a saving
+NOISE_FLOOR = 0.06  # savings below this fraction of the makespan after the move are noise
+ENOUGH = 0.85  # data moves when the regret reaches this fraction of the price of a move
 FEWEST = 5  # iterations before the first move, as a program's start is not typical
-SEEN = 3  # observations before it, each of one iteration or the mean of many
-FORGOTTEN = 20.0  # iterations without loss in which regret decays to 1/e
-WARMING = 2  # first iterations, left out of means: caches are cold and pages new
-LAST = 4  # times in a row that must all differ for a device to count as changed
-LEAST, SURE = 0.02, 2.0  # they differ by this much, plus so many standard deviations of log(time)
-BACK = 100  # iterations over which a trend must be steady, in both halves
-TREND = 0.07  # least change of log(slowness) over BACK iterations that is a trend
-STEADY = 0.25  # least share of the change that each half must have; else it is a step
-AHEAD = 0.15  # largest change of log(slowness) for which a trend is extrapolated
-KEPT = 160  # iterations kept: BACK + LONG, and some
+SEEN = 3  # observations before the first move, each of one iteration or the mean of many
+FORGOTTEN = 20.0  # regret decays to 1/e in this many iterations without loss
+WARMING = 2  # this many first iterations are left out of means: caches are cold and pages new
+LAST = 4  # a device counts as changed if this many times in a row differ from earlier ones
+LEAST, SURE = 0.02, 2.0  # they must differ by LEAST + SURE standard deviations of log(time)
+BACK = 100  # a trend must be steady over this many iterations, in both halves
+TREND = 0.07  # least change of log(slowness) over BACK iterations that counts as a trend
+STEADY = 0.25  # least fraction of the change that each half must have; else it is a step
+AHEAD = 0.15  # a trend is extrapolated to at most this change of log(slowness)
+KEPT = 160  # number of iterations stored: a little more than BACK + LONG
 MAX_SLOWNESS = 1e9  # slowness is clipped to this, and to its inverse
 
 
 class Watch:
-    """Means and trends of the slowness of k devices, observed once an iteration.
+    """Means and trends of the slowness of k devices.
 
-    Attributes: `count`, observations so far; `missing` (k,), iterations since each device last
-    gave a time; `scatter` (k,), standard deviation of log(time).
+    Attributes: `count`, number of observations so far; `missing` (k,), number of observations since
+    the last time of each device; `scatter` (k,), standard deviation of log(time).
     """
 
     def __init__(self, k: int) -> None:
         self.count = 0
         self.missing: npt.NDArray[np.int64] = np.zeros(k, np.int64)
         self.scatter: FloatArray = np.full(k, 0.05)
-        self._age: npt.NDArray[np.int64] = np.zeros(k, np.int64)  # since the device changed
+        self._age: npt.NDArray[np.int64] = np.zeros(k, np.int64)  # observations since a change
         self._last: FloatArray = np.ones(k)
-        self._sums: FloatArray = np.zeros((KEPT, k))  # of all until then: row count % KEPT
+        self._sums: FloatArray = np.zeros((KEPT, k))  # row i % KEPT: sums of the first i values
         self._column = np.arange(k)
 
     def see(self, slowness: FloatArray) -> None:
-        """Take in the slowness (k,) of an iteration; NaN, no time given, repeats the last one."""
+        """Record the slowness (k,) of an iteration; NaN (no time) repeats the last value."""
         known = np.isfinite(slowness) & (slowness > 0)
         self.missing = np.where(known, 0, self.missing + 1)
         clipped = np.clip(slowness, 1 / MAX_SLOWNESS, MAX_SLOWNESS)
@@ -81,11 +81,17 @@ class Watch:
         self._notice()
 
     def recent(self, window: int) -> FloatArray:
-        """Return (k,) mean slowness over the last `window` iterations, or since the last change."""
+        """Return the mean slowness (k,) over at most the last `window` observations.
+
+        For a device that changed more recently, the mean begins at the change.
+        """
         return self._mean(0, np.minimum(self._age, window))
 
     def ahead(self, iterations: float) -> FloatArray:
-        """Return (k,) slowness now; with a steady trend, that in iterations / 2 from now."""
+        """Return the slowness (k,) now or, for devices with a steady trend, extrapolated.
+
+        The slowness of these devices is extrapolated to iterations / 2 from now.
+        """
         now = self.recent(LONG)
         if self.count <= BACK + LONG:
             return now
@@ -99,7 +105,7 @@ class Watch:
         return np.asarray(now * np.exp(np.clip(0.5 * iterations * trend, -AHEAD, AHEAD)))
 
     def _notice(self) -> None:
-        """Restart the windows of devices whose last times all differ from those before."""
+        """Restart the windows of devices whose last LAST times all differ from those before."""
         if self.count < WARMING + 2 * LAST:
             return
         earlier = np.clip(self._age - LAST, 1, LONG)
@@ -111,7 +117,7 @@ class Watch:
         self._age[changed & (self._age >= 2 * LAST)] = LAST
 
     def _mean(self, back: int, width: npt.NDArray[np.int64]) -> FloatArray:
-        """Return (k,) means over `width` (k,) iterations that ended `back` iterations ago."""
+        """Return the means (k,) over `width` (k,) observations, the last of them `back` ago."""
         end = self.count - back
         upper = self._sums[end % KEPT]
         lower = self._sums[(end - width) % KEPT, self._column]
@@ -119,14 +125,18 @@ class Watch:
 
 
 def is_typical(observations: int, iterations: float) -> bool:
-    """Return whether so many observations, of so many iterations in all, are more than a start."""
+    """Return whether enough has been observed for a first move.
+
+    iterations: the total number of iterations in all observations.
+    """
     return observations >= SEEN and iterations >= FEWEST
 
 
 class Price(NamedTuple):
-    """Seconds per iteration as things are and after a move, and the seconds that the move takes.
+    """The predicted effect of a move.
 
-    loads: those of devices as things are, and after the move, (k,) each.
+    now, new [s]: time of an iteration without and with the move. cost [s]: time that the move
+    takes. loads: those of the devices before and after the move, (k,) each [units].
     """
 
     now: float
@@ -141,10 +151,11 @@ class Price(NamedTuple):
 
 
 class RegretVerdict(NamedTuple):
-    """Whether to move, and why: saving [s per iteration], regret [s] and the price.
+    """Whether to move, and the reasons: saving [s per iteration], regret [s] and the price.
 
-    slowness (k,): for which the new plan is to be made. believed: share of the saving that is, by
-    what earlier moves gained; more than one where better was measured than is predicted.
+    slowness (k,): the slowness for which a new plan must be made. believed: fraction of the saving
+    that is expected, given the gains of earlier moves; above one if measurements were better than
+    the prediction.
     """
 
     moves: bool
@@ -159,10 +170,10 @@ Pricing = Callable[[FloatArray], Price]
 
 
 class Regret:
-    """The rule of this module: adds up the seconds lost since an imbalance began.
+    """The rule of this module: it adds up the seconds lost since an imbalance began.
 
-    noise_floor: savings up to this share of the makespan are noise. gains: learns from moves; None:
-    all is believed that is predicted. Attributes: `regret` [s]; `gains`.
+    noise_floor: savings up to this fraction of the makespan are noise. gains: learns from moves how
+    far to believe predictions; None: predictions are believed. Attributes: `regret` [s]; `gains`.
     """
 
     def __init__(
@@ -171,10 +182,10 @@ class Regret:
         self.watch = Watch(k)
         self.noise_floor, self.gains = noise_floor, gains
         self.regret = 0.0
-        self.since = 0  # observations at the last move
-        self._done = 0.0  # iterations
-        self._began = 0.0  # of these, those before the present imbalance
-        self._unseen = 0  # observations before it
+        self.since = 0  # number of observations before the last move
+        self._done = 0.0  # number of iterations so far
+        self._began = 0.0  # number of iterations before the current imbalance
+        self._unseen = 0  # number of observations before the current imbalance
 
     def judge(
         self,
@@ -183,10 +194,10 @@ class Regret:
         iterations: float = 1.0,
         seconds: float = np.nan,
     ) -> RegretVerdict:
-        """Take in the slowness (k,) of an iteration, NaN where unknown; return whether to move.
+        """Record the slowness (k,) of an iteration, NaN if unknown; return whether to move.
 
-        pricing: returns the Price at a slowness (k,). iterations: of how many it is the mean.
-        seconds: that it took, waiting included; NaN where unknown.
+        pricing: returns the Price at a slowness (k,). iterations: number of iterations of which the
+        slowness is the mean. seconds: wall time of an iteration including waiting, NaN if unknown.
         """
         watch = self.watch
         watch.see(slowness)
@@ -211,7 +222,7 @@ class Regret:
         return RegretVerdict(due, price.saving, self.regret, ahead, aim, believed)
 
     def _believed(self, price: Price) -> float:
-        """Return the share of the price's saving that is to be believed."""
+        """Return the fraction of the predicted saving to expect."""
         if self.gains is None or price.saving <= 0:
             return 1.0
         return self.gains.believed(price.saving, *price.loads) / price.saving
@@ -222,9 +233,10 @@ class Regret:
         return self._done - self._began
 
     def moved(self, saving: float, loads: tuple[FloatArray, FloatArray]) -> None:
-        """Reset the regret, as data has moved.
+        """Reset the regret after a move of data.
 
-        saving: that was predicted [s per iteration]; loads: before and after, (k,) each.
+        saving: the predicted saving [s per iteration]. loads: those before and after the move, (k,)
+        each [units].
         """
         if self.gains is not None:
             lasted = self.watch.count - self._unseen

@@ -1,11 +1,12 @@
-"""RowRebalancer: a Rebalancer for rows that cost the same, where each rank has a range of them.
+"""RowRebalancer: a Rebalancer for rows of equal cost, of which each rank has a contiguous range.
 
     balancer = RowRebalancer(sizes, bytes_per_row=8 * n)
     new = balancer.observe(times)       # after each iteration: new sizes, or None
-    balancer.moved(seconds)             # what moving took
+    balancer.moved(seconds)             # report how long the move took
 
-evener.running.apps.jacobi takes one in place of a Balancer. A Balancer makes sizes even whatever
-that costs; this one moves rows only if it pays, by the rule of regret.py.
+evener.running.apps.jacobi accepts a RowRebalancer instead of a Balancer. A Balancer evens out the
+times regardless of the cost of moving; a RowRebalancer moves rows only if that pays, by the rule of
+regret.py.
 """
 
 from __future__ import annotations
@@ -32,14 +33,17 @@ Whole = npt.NDArray[np.int64]
 
 
 class RowRebalancer:
-    """Returns new sizes after an iteration when moving rows pays.
+    """Returns new sizes after an iteration if moving rows pays.
 
-    sizes (k,): rows of each rank. models: k speed models [rows/s]; if empty, the first times give
-    the speeds. bytes_per_row [B] and link: to predict the time of moving rows. rebuild_seconds:
-    what a move takes besides, until `moved` reports it; None: the time of the first iteration.
-    log: path of the decision log. Every rank keeps at least one row.
+    sizes (k,): number of rows of each rank. models: k speed models [rows/s]; if empty, speeds are
+    computed from the first times. bytes_per_row [B] and link: used to predict the time of moving
+    rows. rebuild_seconds: assumed time of a move in addition to the transfer, until `moved` reports
+    the real time; None: the time of the first iteration. noise_floor: savings up to this fraction
+    of an iteration are noise. log: path of the decision log. New sizes have at least one row per
+    rank.
 
-    Attributes: `sizes`, `last`, `moves`. Raises InputError for sizes and models that do not fit.
+    Attributes: `sizes`; `last`, the latest Decision; `moves`, the number of moves. Raises
+    InputError for sizes and models that do not match.
     """
 
     def __init__(
@@ -79,14 +83,15 @@ class RowRebalancer:
 
     @property
     def last(self) -> Decision | None:
-        """The latest decision, or None before any."""
+        """The latest decision, or None if there is none yet."""
         return self._recorder.last if self._recorder else None
 
     def observe(self, times: Sequence[float | None] | FloatArray) -> Whole | None:
-        """Take in the times (k,) [s] of an iteration; return new sizes if moving pays, or None.
+        """Record the times (k,) [s] of an iteration; return new sizes if moving pays, else None.
 
-        None, NaN or infinity for a rank without a time. Raises InputError for a wrong number of
-        times and negative ones, and without models if the first times are incomplete.
+        A time of None, NaN or infinity means that the rank has no time. Raises InputError for a
+        wrong number of times and for negative ones, and if there are no models and the first times
+        are incomplete.
         """
         given = checked_times(times, self.sizes.size)
         if not self._models:
@@ -99,7 +104,10 @@ class RowRebalancer:
         return self.sizes.copy()
 
     def moved(self, seconds: float) -> None:
-        """Report the seconds that the last move took as a whole; later ones are priced by them."""
+        """Report the total seconds of the last move, from which the price of later moves is learnt.
+
+        Raises InputError if there was no move, and for an invalid time.
+        """
         if self._recorder is None:
             raise InputError("moved() was called without a move")
         self._recorder.moved(seconds)
@@ -143,7 +151,7 @@ class RowRebalancer:
         )
 
     def _propose(self, slowness: FloatArray, loads: FloatArray) -> list[Proposal]:
-        del loads  # models may bend
+        del loads  # they assume constant speeds, but models may be curves
         pairs = zip(self._models, slowness.tolist(), strict=True)
         models = [_slowed(model, times, float(self.sizes.sum())) for model, times in pairs]
         found = solve_sizes(models, int(self.sizes.sum()), low=1)
@@ -153,7 +161,7 @@ class RowRebalancer:
 
 
 def _slowed(model: SpeedModel, times: float, most: float) -> SpeedModel:
-    """Return the model with `times` times the time at any load up to `most`."""
+    """Return the model with its time multiplied by `times` at any load up to `most` [units]."""
     if isinstance(model, Constant):
         return Constant(model.rate / times, model.capacity)
     loads, speeds = knots(model, min(most, model.capacity))

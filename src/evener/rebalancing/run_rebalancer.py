@@ -1,10 +1,11 @@
-"""RunRebalancer: asks a Rebalancer whether the vertices of a run are to change device.
+"""RunRebalancer: decides with a Rebalancer whether vertices change device during `evener run`.
 
-It turns what `evener run` measures into what a Rebalancer takes: seconds that each device needs for
-all arcs of its vertices. With the dense schedule these are its seconds of computing in a superstep.
-The others look at some arcs in a superstep, in others the next; there an observation is made of so
-many supersteps that as many arcs were looked at as there are, and the seconds of an arc count, as
-far as a device has looked at enough of them.
+It converts the measurements of `evener run` into the input of a Rebalancer: the seconds that each
+device needs to process all arcs of its vertices once (a sweep). With the dense schedule this is its
+computing time in a superstep. Other schedules process only some arcs in each superstep. For these,
+an observation covers enough supersteps that the arcs processed are at least as many as the graph
+has; the seconds of a device are its seconds per arc times its number of arcs, if it has processed
+enough arcs.
 """
 
 from __future__ import annotations
@@ -29,22 +30,23 @@ from evener.rebalancing.rebalancer import Rebalancer
 from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, is_typical
 from evener.running.moving import DeviceTimes, MoveAdvice
 
-# Share of its arcs that a device must have looked at for its seconds of an arc to count: with
-# fewer, starting a superstep takes longer than the arcs. Chosen by hand.
+# A device's seconds per arc are used only if it has processed this fraction of its arcs: with
+# fewer, the overhead of a superstep dominates. Chosen by hand.
 ENOUGH_ARCS = 0.25
-MOST_CHECKS = 1000  # that are kept: of a run of hours the last ones
-# Of the first partition made while a run goes on, until it has been measured: moving a sixth of a
+MOST_CHECKS = 1000  # number of latest checks that are stored
+# Assumed time of the first planning during a run, until it has been measured: moving a sixth of a
 # grid's 4 million vertices to another device took 0.5 s of one core; rounded up.
 PLANNING_SECONDS_PER_VERTEX = 1.5e-7
 
 
 class MoveCheck(NamedTuple):
-    """An observation while a run goes on, and what came of it.
+    """An observation during a run, and the decision that followed.
 
-    step: supersteps done. seconds (k,): of computing, for all arcs once, None where unknown. speeds
-    (k,): by these, relative to what was measured first. lost [s]: until now, by the imbalance;
-    saving [s a superstep], cost [s]: predicted; believed: share of the saving that is, by what
-    earlier moves gained. decision: "move" or "stay"; reason: why.
+    step: number of supersteps done. seconds (k,): computing time for all arcs of a device once,
+    None if unknown. speeds (k,): estimated speeds, relative to those that the first measurement
+    implied. lost [s]: time lost to the imbalance so far. saving [s per superstep], cost [s]:
+    predictions for a move. believed: fraction of the saving that is expected, given the gains of
+    earlier moves. decision: "move" or "stay"; reason: a phrase that explains it.
     """
 
     step: int
@@ -61,9 +63,10 @@ class MoveCheck(NamedTuple):
 def _check_of(
     decision: Decision, times: FloatArray, step: int, asked: tuple[bool, float, float | None]
 ) -> MoveCheck:
-    """Return the record of a decision for a report.
+    """Return the MoveCheck of a decision.
 
-    asked: whether little has been observed yet, iterations of a superstep, those left.
+    asked: whether too little has been observed yet for a move; the number of sweeps (iterations of
+    the Rebalancer) per superstep; the number of sweeps left, or None.
     """
     is_early, of_superstep, left = asked
     slowness = decision.slowness
@@ -77,7 +80,7 @@ def _check_of(
 
 
 def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
-    """Return in words why data moves or stays, by the rule of regret.py."""
+    """Return a phrase that says why data moves or stays, by the rule of regret.py."""
     if decision.move is not None:
         return "the seconds lost have reached the price of a move"
     if decision.saving <= NOISE_FLOOR * (decision.now - decision.saving):
@@ -100,19 +103,22 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
 
 
 def _of_superstep(gain: MoveGain, part: float) -> MoveGain:
-    """Return a gain of an iteration as that of a superstep, which is a part of one."""
+    """Return a gain per iteration (sweep) as a gain per superstep.
+
+    part: number of sweeps per superstep.
+    """
     return gain._replace(predicted=part * gain.predicted, realized=part * gain.realized)
 
 
 class RunRebalancer:
-    """Says when the vertices of a run are to change device; an evener.running.moving.Adviser.
+    """Decides when vertices of a run change device; it implements evener.running.moving.Adviser.
 
-    plan, graph: of the run. replan, log: as of Rebalancer. Decisions are those of a Rebalancer
-    whose speeds are scaled to the first seconds measured, since those of a machine file may be
-    relative. Attributes: `rebalancer`, None until all devices have been measured; `checks`, the
-    last MOST_CHECKS observations and what came of them; `gains`, of the moves that have been
-    judged, by their numbers, in seconds of a superstep. Raises UsageError for several weights per
-    vertex.
+    plan, graph: those of the run. replan, log: passed to Rebalancer, which takes the decisions. Its
+    speeds are the plan's speeds, scaled to the first times measured, since the speeds of a machine
+    file may be relative. Attributes: `rebalancer`, None until all devices have been measured;
+    `checks`, the last MOST_CHECKS observations with their decisions; `gains`, a dictionary from the
+    number of a judged move to its MoveGain, in seconds per superstep. Raises UsageError for several
+    weights per vertex.
     """
 
     def __init__(
@@ -132,14 +138,14 @@ class RunRebalancer:
         self.gains: dict[int, MoveGain] = {}
         self._plan, self._replan, self._log = plan, replan, log
         self._graph = graph
-        # Of the supersteps since the last observation.
+        # Totals over the supersteps since the last observation.
         self._computing: FloatArray = np.zeros(plan.platform.k)
         self._arcs: FloatArray = np.zeros(plan.platform.k)
         self._supersteps, self._seconds = 0, 0.0
-        self._sweeps = 0.0  # observed so far: all arcs, once
+        self._sweeps = 0.0  # number observed so far; a sweep processes all arcs once
 
     def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
-        """Take in what devices did; return what to do, or None to go on."""
+        """Record what the devices did since the last call; return a move, or None for no change."""
         self._computing += seen.computing
         self._arcs += seen.arcs
         self._supersteps += seen.supersteps
@@ -169,7 +175,7 @@ class RunRebalancer:
         return MoveAdvice(move.part, move.kind, of_superstep * move.saving, move.cost)
 
     def moved(self, seconds: float) -> None:
-        """Take in the seconds that the last move took."""
+        """Record the total seconds that the last move took."""
         assert self.rebalancer is not None
         self.rebalancer.moved(seconds)
 
@@ -179,9 +185,10 @@ class RunRebalancer:
             self.rebalancer.close()
 
     def _made(self, times: FloatArray, built: float) -> Rebalancer:
-        """Return the Rebalancer, by the plan's speeds times one factor.
+        """Return the Rebalancer, with the plan's speeds scaled by one factor for all devices.
 
-        times (k,) [s]: first seconds measured. built [s]: what making the parts took.
+        times (k,) [s]: the first times measured, which determine the factor. built [s]: time that
+        building the parts of the graph took.
         """
         plan, edges = self._plan, self._graph.undirected()
         work = plan.workload.weighted(edges)
@@ -196,9 +203,10 @@ class RunRebalancer:
         )  # fmt: skip
 
     def _times_of_arcs(self) -> tuple[FloatArray, float]:
-        """Return seconds (k,) of all arcs, and how often as many were looked at.
+        """Return the seconds (k,) that each device needs for all its arcs, and the sweeps done.
 
-        NaN for a device that has looked at too few.
+        Seconds are NaN for a device that has processed too few arcs. sweeps: arcs processed by all
+        devices / arcs of the graph.
         """
         own = self._arcs_owned()
         known = (self._arcs >= ENOUGH_ARCS * own) & (self._arcs > 0)
@@ -207,7 +215,7 @@ class RunRebalancer:
         return np.where(own > 0, times, 0.0), float(self._arcs.sum() / max(own.sum(), 1.0))
 
     def _arcs_owned(self) -> FloatArray:
-        """Return (k,) how many arcs leave the vertices of each device."""
+        """Return the number of arcs (k,) that leave the vertices of each device."""
         partition = self._plan.partition if self.rebalancer is None else self.rebalancer.partition
         degrees = np.diff(self._graph.arcs_out().xadj)
         return np.bincount(partition.part, degrees, partition.k).astype(np.float64)

@@ -1,9 +1,9 @@
-"""Partitions that rows in slices could move to, by the kinds of proposals.py.
+"""Partitions that the rows of a distributed graph could move to; see proposals.py for the kinds.
 
-    clusters inside slices and blocks -> contracted -> weight flows between blocks at rank 0
-    -> the new borders vertex by vertex -> limits kept exactly -> refined for seconds
+    clusters inside slices and blocks -> contracted graph -> rank 0 moves clusters between blocks
+    -> new borders, vertex by vertex -> limits satisfied exactly -> refined for seconds
 
-No process has more than the graph of clusters and the vertices near borders.
+No process stores more than its slices, the graph of clusters and the vertices near borders.
 """
 
 from __future__ import annotations
@@ -34,24 +34,27 @@ from evener.sliced.gathering import agreed, of_root, raised_everywhere
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.weighed import WeighedRows
 
-HEAVIEST = 32.0  # mean vertices in a cluster at most
-CLUSTERS = 200  # for each device, on average, unless clusters are larger than HEAVIEST then
-HOPS = 2  # from clusters at new borders to the last whose vertices are taken singly
-# Share of a memory that is left free at first, as bytes differ from block to block at the same
-# weight; and what is left free beyond that where a block was too large nevertheless.
+HEAVIEST = 32.0  # largest weight of a cluster, in mean vertices
+CLUSTERS = 200  # mean number of clusters per device, unless clusters would exceed HEAVIEST
+HOPS = 2  # clusters up to this distance from new borders are divided into vertices
+# Fraction of each memory that is left free at first, as blocks of the same weight differ in bytes;
+# and the fraction that is added to it whenever a block is still too large.
 MARGIN, NEXT_MARGIN = 0.005, 0.002
 TRIES = 3
 
 
 class CountedBlocks(NamedTuple):
-    """Blocks (n_own,) int32 of this process's vertices, and what is in the blocks of all."""
+    """Blocks (n_own,) int32 of this process's vertices, and the BlockCounts of all processes."""
 
     blocks: Part
     counts: BlockCounts
 
 
 class Shifted(NamedTuple):
-    """As proposals.py says; refined: None where links are free, too many, or memory too small."""
+    """The proposals "diffused" and "refined" of proposals.py.
+
+    refined: None if there are no links, too many devices, or too little memory.
+    """
 
     diffused: CountedBlocks
     refined: CountedBlocks | None
@@ -59,10 +62,10 @@ class Shifted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RowsToShift:
-    """What moves: rows in slices that weigh their work, and the blocks they are in.
+    """The rows of a distributed graph, weighted by their work, and their current blocks.
 
-    small: of `clusters_inside`. platform: with devices as slow as they are now. workload: what is
-    exchanged.
+    small: the graph of clusters from `clusters_inside`. platform: with the current speeds of the
+    devices. workload: states the messages.
     """
 
     graph: WeighedRows
@@ -76,9 +79,10 @@ class RowsToShift:
         return CountedBlocks(blocks, counted(self.graph, blocks, self.platform.k, self.workload))
 
     def shifted(self, loads: FloatArray) -> Shifted:
-        """Return blocks near `loads` (k,) [units] of which most vertices have not moved.
+        """Return blocks near the target `loads` (k,) [units] such that few vertices move.
 
-        All processes call. Raises InfeasibleError on all where there are none within memory.
+        All processes call. Raises InfeasibleError on all processes if no such blocks that fit the
+        memories are found.
         """
         counts, margin = self.given.counts, MARGIN
         density = counts.bytes / np.maximum(counts.weights[:, 0], 1e-300)
@@ -107,9 +111,10 @@ class RowsToShift:
 
 @dataclass(frozen=True, eq=False)
 class _Room:
-    """Loads to aim at, and how much blocks of this density (k,) [B/unit] may weigh.
+    """Moves vertices until blocks have the target loads (k,) [units] and fit the memories.
 
-    margin: share of each memory that is left free.
+    density (k,) [B/unit]: estimated bytes per weight of each block. margin: fraction of each memory
+    that is left free.
     """
 
     rows: RowsToShift
@@ -118,7 +123,10 @@ class _Room:
     margin: float
 
     def near_borders(self) -> tuple[BorderGraph, Part]:
-        """Return the borders of blocks near the loads; at rank 0 the blocks (b,) of their graph."""
+        """Return the graph of the borders of blocks near the target loads, and its blocks.
+
+        The blocks (b,) are those of the vertices of the border graph, at rank 0 only.
+        """
         rows = self.rows
         graph, small, k = rows.graph, rows.small, rows.platform.k
         part = cluster_blocks(graph, small.of, rows.given.blocks, small.graph.n, k)
@@ -133,7 +141,7 @@ class _Room:
         return borders, at_root(graph.comm, exact)
 
     def faster(self, borders: BorderGraph, part: Part) -> Part:
-        """Return blocks (b,) of less makespan; at rank 0."""
+        """Return blocks (b,) of the border graph refined to a smaller makespan; only at rank 0."""
         graph, platform = borders.graph, self.rows.platform
         assert graph is not None
         work = np.asarray(graph.weights(), np.float64)
@@ -149,7 +157,7 @@ class _Room:
     def _flowed(
         self, graph: Graph, part: Part, heaviest: float, borders: BorderGraph | None = None
     ) -> Part:
-        """Return blocks of a graph of clusters whose weights are near the loads."""
+        """Return blocks of a graph of clusters or vertices whose weights are near the loads."""
         platform = self.rows.platform
         used: IntVector = np.flatnonzero(self.rows.given.counts.vertices)
         contract = self._contract(used, heaviest)
@@ -165,18 +173,18 @@ class _Room:
 
 
 def clusters_inside(graph: WeighedRows, blocks: Part, k: int) -> SmallGraph:
-    """Return the graph of clusters of which none has vertices of two of the k blocks (n_own,).
+    """Return a graph of clusters such that no cluster has vertices of two of the k blocks.
 
-    All processes call.
+    blocks (n_own,): of this process's vertices. All processes call.
     """
     vertices = min(HEAVIEST, graph.n / (CLUSTERS * k))
     return small_graph(graph, vertices * graph.total / graph.n, ACROSS * vertices, blocks)
 
 
 def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> CountedBlocks:
-    """Return the same blocks on the devices that hold most of them already; all processes call.
+    """Return the same blocks, assigned to devices as by proposals.matched; all processes call.
 
-    stays (k, k) [B]: what device j holds of block i.
+    stays (k, k) [B]: bytes of block i that device j already holds, at [i, j].
     """
     loads = found.counts.weights[:, 0]
     device = matched_devices(stays, loads, found.counts.bytes, rows.platform)
@@ -185,11 +193,11 @@ def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> Cou
 
 
 def counted(graph: WeighedRows, blocks: Part, k: int, workload: Workload) -> BlockCounts:
-    """Return what is in k blocks (n_own,), by the weights of `graph`; all processes call."""
+    """Return the BlockCounts of k blocks (n_own,) with the weights of `graph`; all call."""
     costs = VertexCosts(workload.without_work(), graph.size.vertex, graph.size.entry)
     return recounted_in_slices(graph, blocks, k, costs)
 
 
 def at_root(comm: Comm, work: Callable[[], Part]) -> Part:
-    """Return work() at rank 0, no blocks elsewhere; what it raises is raised on all."""
+    """Return work() at rank 0 and NO_BLOCKS on other ranks; its exceptions are raised on all."""
     return agreed(comm, lambda: work() if comm.rank == 0 else NO_BLOCKS, named=False)

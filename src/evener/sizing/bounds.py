@@ -1,8 +1,8 @@
-"""lower_bound: the least seconds per iteration of any sizes, if nothing were exchanged.
+"""lower_bound: a lower bound on the time per iteration, which ignores communication.
 
-docs/prediction.md defines it. It respects memory, low_units, high_units, speed curves and fixed
-seconds, but neither the shapes of blocks nor messages, so no partition that fits the memories is
-faster.
+docs/prediction.md defines it. The bound respects memory, low_units, high_units, speed curves and
+fixed seconds. It ignores the shapes of blocks and all messages, so no partition that fits the
+memories is faster.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from evener.sizing.equal_finish import halved
 from evener.sizing.facts import HeldWork, WorkFacts, work_facts_of
 from evener.sizing.solving import solve_sizes
 
-PRECISION = 1e-12  # relative, of the bisection on the time
-SPARE = 1e-9  # relative, added to the time that bisection begins with
+PRECISION = 1e-12  # relative precision of the bisection on the time
+SPARE = 1e-9  # relative amount added to the upper end at which the bisection begins
 ROUNDING = 1e-12  # relative: loads this little above a limit are at the limit
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A lower bound on an iteration.
+    """A lower bound on the time of one iteration.
 
-    seconds [s]: no partition is faster. loads (k,) [units]: sizes that would take that long.
+    seconds [s]: no partition is faster. loads (k,) [units]: sizes that would take this time.
     fits: whether all memories together hold the load; if not, the bound ignores memory.
     """
 
@@ -43,20 +43,21 @@ class Bound:
 def lower_bound(
     graph: Graph, platform: Platform, workload: Workload = WEIGHTS, *, constraint: int = 0
 ) -> Bound:
-    """Return the least seconds per iteration that any sizes allow, and such sizes.
+    """Return the least time per iteration that any sizes allow, and sizes that take this time.
 
-    A device does in T seconds at most the largest load that its memory and high_units allow and
-    that it computes in T less its fixed seconds; nothing where that is below low_units. The bound
-    is the least T by which that is all the work; of whole vertices and speed curves, the time of
-    the best sizes. graph: as it was read. The work of a vertex follows the workload, or else its
-    weight `constraint`. O(n log n) where memory is in bytes, else O(k).
+    In T seconds, a device does at most the largest load that fits its memory and high_units and
+    that it computes in T minus its fixed seconds; it does nothing if this load is below low_units.
+    The bound is the least T for which these loads add up to all the work. For vertices of weight 1
+    and speed curves, it is the time of the best whole sizes, if that is later. graph: as it was
+    read, not the result of Workload.weighted. The work of a vertex follows the workload if this
+    states work, else the vertex weight `constraint`. O(n log n) if memory is in bytes, else O(k).
     """
     facts = work_facts_of(graph, platform, workload, constraint)
     return bound_of_facts(facts, platform, workload)
 
 
 def bound_of_facts(facts: WorkFacts, platform: Platform, workload: Workload = WEIGHTS) -> Bound:
-    """Return the `lower_bound` of a graph of which these facts are known."""
+    """Return the `lower_bound` of a graph, computed from its WorkFacts instead of the graph."""
     if facts.load <= 0:
         return Bound(0.0, np.zeros(platform.k))
     memory = None if facts.held is None else _Memory(facts.held, platform.memories)
@@ -69,12 +70,12 @@ def bound_of_facts(facts: WorkFacts, platform: Platform, workload: Workload = WE
 
 
 def _without_room(platform: Platform) -> Bound:
-    """Return the bound where high_units or capacities of curves leave no room for the work."""
+    """Return the bound for work that exceeds the high_units or the capacities of speed curves."""
     return Bound(float("inf"), np.zeros(platform.k), fits=False)
 
 
 class _Memory:
-    """How much work fits into memories, if vertices with the fewest bytes per work come first."""
+    """How much work fits into each memory, if it is filled by vertices of fewest bytes per work."""
 
     def __init__(self, held: HeldWork, memories: FloatArray) -> None:
         self.held, self.memories = held.of, memories
@@ -82,7 +83,7 @@ class _Memory:
 
 
 def _least(done: _WorkByTime, load: float, *, fits: bool) -> Bound | None:
-    """Return the bound by bisection on the time; None where no time is enough."""
+    """Return the bound, found by bisection on the time, or None if no time is enough."""
     enough = load * (1 - ROUNDING)
     late = done.longest
     if not np.isfinite(late) or done.together(late) < enough:
@@ -93,9 +94,10 @@ def _least(done: _WorkByTime, load: float, *, fits: bool) -> Bound | None:
 
 
 class _WorkByTime:
-    """How much work devices can do by a time, each alone and all together.
+    """How much work each device, and all devices together, can do in a given time.
 
-    load: of the graph; each: of every vertex, 0 where vertices differ; both [units].
+    load: work of the whole graph [units]. each: work of every vertex [units], 0 if the work
+    differs between vertices.
     """
 
     def __init__(
@@ -115,7 +117,7 @@ class _WorkByTime:
             if isinstance(group.model, Constant):
                 self._rates[group.devices] = group.model.rate
                 continue
-            # Where a larger load takes less time, what is done by then depends on the limit.
+            # Time may fall with load; then the load done in a given time depends on the limit.
             most = np.minimum(own, self._room[group.devices])
             for b, limit in zip(group.devices.tolist(), most.tolist(), strict=True):
                 if limit > 0:
@@ -127,17 +129,17 @@ class _WorkByTime:
 
     @property
     def longest(self) -> float:
-        """A time by which every device has done all it can [s]."""
+        """A time [s] by which every device has done the most that its limits allow."""
         steady = self._rates[self._rates > 0]
         ends = [self._load / float(steady.min())] if steady.size else [0.0]
         ends += [float(model.time(model.capacity)) for model, _ in self._curved]
         return (float(self._fixed.max()) + max(ends)) * (1 + SPARE)
 
     def of_best_sizes(self) -> float:
-        """Return a bound on the best whole sizes under curves [s]; 0 where it does not apply.
+        """Return a lower bound on the makespan of whole sizes under speed curves [s].
 
-        It applies to vertices of weight 1 without low_units; constant speeds need no more than
-        the bisection.
+        Returns 0 unless a device has a speed curve, all vertices have work 1, and no device has
+        low_units. (For constant speeds alone, the bisection suffices.)
         """
         if not (self._curved and self._each == 1.0 and not self._low.any()):
             return 0.0
@@ -152,15 +154,15 @@ class _WorkByTime:
         return found.bound * (1 - PRECISION)
 
     def alone(self, seconds: float) -> FloatArray:
-        """Return (k,) the most that each device can do by then [units]."""
+        """Return the most work (k,) [units] that each device can do in `seconds`."""
         most = np.minimum(self._computed(seconds), self._room)
         return self._whole(most)
 
     def together(self, seconds: float) -> float:
-        """Return the most that all devices can do by then [units].
+        """Return the most work [units] that all devices together can do in `seconds`.
 
-        Devices limited by memory cannot all hold the same vertices of few bytes: together they
-        hold at most what fits into the sum of their memories.
+        Devices limited by memory cannot all hold the same vertices of few bytes. Together they
+        hold at most the work that fits into the sum of their memories.
         """
         computed = self._computed(seconds)
         alone = float(self._whole(np.minimum(computed, self._room)).sum())
@@ -173,7 +175,7 @@ class _WorkByTime:
         return min(alone, float(held + self._whole(computed)[~limited].sum()))
 
     def _computed(self, seconds: float) -> FloatArray:
-        """Return (k,) the most each computes by then, by speed, low_units and high_units alone."""
+        """Return the most work (k,) [units] that devices compute in `seconds`, ignoring memory."""
         left = np.maximum(seconds - self._fixed, 0.0)
         most = left * self._rates
         for model, own in self._curved:
@@ -182,7 +184,7 @@ class _WorkByTime:
         return np.where(most >= self._low, most, 0.0)
 
     def _whole(self, loads: FloatArray) -> FloatArray:
-        """Return loads rounded down to whole vertices, where all vertices have the same work."""
+        """Return the loads, rounded down to whole vertices if all vertices have the same work."""
         if self._each <= 0:
             return loads
         return np.asarray(np.floor(loads * ((1 + ROUNDING) / self._each)) * self._each)

@@ -1,4 +1,4 @@
-"""contract_for: the contract of every block of a graph, from sizes for the platform's devices."""
+"""contract_for: the contract (target, low, high, memory) of every block of a graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evener.sizing.memory_capped import Sizes, target_sizes, unit_capacities
 from evener.sizing.rounding import limits
 from evener.wording import memory
 
-SHARES = ("speed", "memory", "equal")  # what the targets of a vertex weight may follow
+SHARES = ("speed", "memory", "equal")  # what the targets of a vertex weight are proportional to
 
 
 def contract_for(
@@ -34,21 +34,23 @@ def contract_for(
     shares: Sequence[str] = (),
     method: str = "auto",
 ) -> tuple[Contract, Sizes]:
-    """Return the contract of the blocks of `graph`, and the sizes that it comes from.
+    """Return the contract of the blocks of `graph`, and the sizes from which it was made.
 
-    graph, platform: as of `plan`. method: of `solve_sizes`, for devices with speed curves.
-    constraint: the one of several vertex weights to divide; None: all of them, with sizes by the
-    first. shares: what the targets of each weight follow, "speed" (the first weight always),
-    "memory" or "equal"; all "speed" where empty.
+    graph, platform: like the arguments of `plan`. method: a method of `solve_sizes`, for devices
+    with speed curves. constraint: index of the vertex weight to divide, if vertices have several;
+    None: divide all weights, with the sizes computed from the first. shares: for each weight, what
+    its targets are proportional to: "speed" (required for the first weight), "memory" or "equal";
+    if empty, "speed" for all.
 
-    For targets, the bytes of a weighted graph are spread evenly over its weight; caps in bytes
-    limit what a block really contains. Every block gets at least one vertex, however small its
-    target, and the lows of others are reduced for that. With weights, the i-th lowest high is at
-    least the weight of the i-th lightest vertex, which may be above (1 + epsilon) x target.
-    Vertices heavier than every high get the largest blocks, one each; their weights are the highs.
+    The targets assume that the bytes of a weighted graph are spread evenly over its weight; the
+    caps in bytes limit the bytes that a block really contains. Every block gets at least one
+    vertex, however small its target; the lows of other blocks are reduced if necessary. If vertices
+    have weights, the i-th lowest high is at least the weight of the i-th lightest vertex, which may
+    be above (1 + epsilon) x target. Vertices heavier than every high are assigned to the largest
+    blocks, one vertex per block, and the highs of these blocks are the weights of these vertices.
 
     Raises InfeasibleError for more devices than vertices and for too little memory, UsageError for
-    unknown shares, and for a method where no device has a curve.
+    unknown shares, and for a method if no device has a speed curve.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     among = range(graph.n_constraints) if constraint is None else (constraint,)
@@ -65,7 +67,7 @@ def contract_for(
 def contract_of_facts(
     facts: LoadFacts, platform: Platform, epsilon: float = 0.03, method: str = "auto"
 ) -> tuple[Contract, Sizes]:
-    """Return the contract that `contract_for` makes of a graph of which these facts are known."""
+    """Like contract_for, but from the LoadFacts of a graph instead of the graph."""
     if platform.k > facts.n:
         raise InfeasibleError(
             f"there are {platform.k:,} devices but only {facts.n:,} vertices: a block would be "
@@ -94,9 +96,9 @@ def contract_of_facts(
 def contract_of_units(
     count: int, platform: Platform, epsilon: float = 0.03, *, bytes_per_unit: float = 0.0
 ) -> Contract:
-    """Return the contract of the blocks of `count` things that weigh 1, with these bytes [B] each.
+    """Return the contract for dividing `count` items of weight 1 and `bytes_per_unit` [B] each.
 
-    The same as `contract_for` of a graph of `count` vertices, without that graph. Raises
+    It is the contract that `contract_for` returns for a graph of `count` such vertices. Raises
     InfeasibleError for too little memory.
     """
     solve = curved_sizes if platform.has_curves else target_sizes
@@ -107,26 +109,27 @@ def contract_of_units(
 
 
 def lowers_seconds(graph: Graph, platform: Platform) -> bool:
-    """Return whether a plan without a stated objective lowers predicted seconds.
+    """Return whether a plan minimises predicted seconds if the user chose no objective.
 
-    It does where links are known, vertices have one weight, and there are at most MAX_PAIRED
+    It does if links are known, vertices have one weight, and there are from 2 to MAX_PAIRED
     devices.
     """
     return seconds_differ(platform) and graph.n_constraints == 1
 
 
 def seconds_differ(platform: Platform) -> bool:
-    """Return whether links are known between devices, and pairs of these not too many."""
+    """Return whether links between devices are known and there are 2 to MAX_PAIRED devices."""
     return platform.has_links and 1 < platform.k <= MAX_PAIRED
 
 
 def contract_for_seconds(
     graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
 ) -> Contract:
-    """Return the contract of a plan for seconds: memory, low_units and high_units, and a makespan.
+    """Return the contract of a plan that minimises seconds.
 
-    graph: as it was read. Devices may be unused. targets are information only: the sizes that
-    would be best if nothing were exchanged. makespan [s]: promised, infinity for no promise.
+    It limits memory, low_units, high_units and the makespan, and permits unused devices. Its
+    targets are for information only: the sizes that would be best without communication. graph: as
+    it was read, not the result of Workload.weighted. makespan [s]: the limit, infinity for none.
     """
     loads = lower_bound(graph, platform, workload).loads
     return seconds_contract(loads, graph.total_weight, platform, makespan)
@@ -135,9 +138,9 @@ def contract_for_seconds(
 def seconds_contract(
     loads: FloatArray, total_weight: float, platform: Platform, makespan: float
 ) -> Contract:
-    """Return the contract that `contract_for_seconds` makes of a graph of this weight [units].
+    """Like contract_for_seconds, but from the graph's total weight [units] instead of the graph.
 
-    loads (k,) [units]: of the lower bound.
+    loads (k,) [units]: the loads of the lower bound, which become the targets.
     """
     most = np.minimum(unit_capacities(platform, 0.0), total_weight)
     low = np.minimum(platform.low_units, most)
@@ -145,7 +148,10 @@ def seconds_contract(
 
 
 def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None:
-    """Raise InfeasibleError for a device whose memory does not hold the smallest vertex [B]."""
+    """Raise InfeasibleError if a device cannot hold one vertex, by its memory or high_units.
+
+    smallest [B]: bytes of the vertex that needs least memory.
+    """
     small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.high_units < 1))
     if small.any():
         b = int(np.argmax(small))
@@ -162,7 +168,10 @@ def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None
 
 
 def _none_empty(sizes: Sizes, n: int) -> Sizes:
-    """Return sizes of at least one vertex each; the devices that finish last give them up."""
+    """Return `sizes` with at least one vertex per block.
+
+    These vertices are taken from the devices that finish last.
+    """
     high = np.maximum(sizes.high, 1.0)
     low = _lowered(np.maximum(sizes.low, 1.0), n)
     counts = np.maximum(sizes.sizes, 1)
@@ -179,10 +188,11 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
 
 
 def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon: float) -> Sizes:
-    """Return sizes with room for vertices that are heavier than every high, a block for each.
+    """Return `sizes` with limits such that each vertex heavier than every high fits into a block.
 
-    The highest highs become the weights of these vertices, as far as high_units allow. The lows of
-    the other blocks are their shares of what is left, less epsilon and one vertex.
+    The largest highs become the weights of these vertices, as far as high_units allow. The lows of
+    the other blocks become at most (1 - epsilon) x their shares of the remaining load, minus the
+    weight of the next heaviest vertex.
     """
     count = int((facts.heavy > sizes.high.max() * (1 + RELATIVE_SLACK)).sum())
     if not count:
@@ -203,10 +213,11 @@ def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon:
 
 
 def _room_for_one(sizes: Sizes, facts: LoadFacts, platform: Platform) -> Sizes:
-    """Return sizes with the i-th lowest high raised to the weight of the i-th lightest vertex.
+    """Return `sizes` with the i-th lowest high raised to the weight of the i-th lightest vertex.
 
-    So every block can have a vertex of its own. Only vertices that fit into every memory count,
-    and high_units still caps. Lows are reduced where these vertices would be missing elsewhere.
+    Every block can then hold at least one vertex. Only vertices that fit into every memory are
+    considered, and highs stay at most high_units. Lows are reduced if they would otherwise sum to
+    more than the load.
     """
     needs = np.zeros(platform.k)
     order = np.argsort(sizes.high, kind="stable")[: facts.light.size]
@@ -223,7 +234,7 @@ def _room_for_one(sizes: Sizes, facts: LoadFacts, platform: Platform) -> Sizes:
 
 
 def _lowered(low: FloatArray, n: int) -> FloatArray:
-    """Return lows that sum to at most n, reduced in proportion to what they exceed one by."""
+    """Return lows that sum to at most n; each is reduced in proportion to its excess over 1."""
     low = low.copy()
     over = low.sum() - n
     while over > 0:
@@ -237,14 +248,14 @@ def _lowered(low: FloatArray, n: int) -> FloatArray:
     return low
 
 
-# Limits on the further weights of vertices that have several.
+# If vertices have several weights: limits on the second and later ones.
 
 
 def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
-    """Return what the targets of each of `count` weights follow: `shares`, or all "speed" if empty.
+    """Return the checked `shares` of `count` vertex weights, or all "speed" if `shares` is empty.
 
-    Raises UsageError for another number of shares, for unknown ones, and if the first is not
-    "speed": the first weight is the work that seconds are predicted from.
+    Raises UsageError if there are not `count` shares, if a share is unknown, or if the first is not
+    "speed": the first weight is the work from which seconds are predicted.
     """
     if not shares:
         return ("speed",) * count
@@ -270,11 +281,12 @@ def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
 def further_limits(
     graph: Graph, platform: Platform, epsilon: float, constraint: int, by: str, sizes: Sizes
 ) -> Further:
-    """Return the limits (1 -+ epsilon) x target of each block on the weight number `constraint`.
+    """Return the limits (1 -+ epsilon) x target of each block for the vertex weight `constraint`.
 
-    Weights of 0 and 1 get the whole-number rule of `limits`. by: "speed" (the same shares as of
-    the first weight), "memory" or "equal". Raises InfeasibleError where the weights sum to 0 or
-    overflow, UsageError where they follow memory and a device states none.
+    If all weights are 0 or 1, the whole-number rule of `limits` applies. by: "speed" (the same
+    shares as for the first weight), "memory" or "equal". Raises InfeasibleError if the weights sum
+    to 0 or overflow, and UsageError if `by` is "memory" and the memory of a device is not stated
+    or some memories are in bytes and others in units.
     """
     weights = graph.weights(constraint)
     with np.errstate(over="ignore"):

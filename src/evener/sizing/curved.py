@@ -1,7 +1,8 @@
 """curved_sizes: sizes of blocks for devices with speed curves, by `solve_sizes`.
 
-As `target_sizes`, but `high` also ends where the time would exceed the tolerance: beside a memory
-cliff a block a little too heavy would take much longer.
+Like `target_sizes`, but `high` is also limited by time: no load up to `high` takes longer than
+(1 + epsilon) x makespan. Near a load at which speed drops sharply because a memory level is full,
+a slightly heavier block would take much longer.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from evener.sizing.rounding import limits
 from evener.sizing.solving import solve_sizes
 
 PARTS = 1e9  # whole units into which a real load is divided for solve_sizes
-FAR = 1.25  # ratio to the smallest or largest load measured beyond which a note is given
-NAMED = 3  # devices that such a note names
+FAR = 1.25  # a note is given for a load outside the measured loads by more than this factor
+NAMED = 3  # number of devices that such a note names
 DOUBTS = ("slower", "at_work")  # keys of a curve's notes that put its speeds in doubt
-STEPS = 65  # loads from target to high whose time is compared with the tolerance
+STEPS = 65  # number of loads from target to high whose time is compared with the tolerance
 
 
 def curved_sizes(
@@ -43,11 +44,12 @@ def curved_sizes(
     heaviest: float = 0.0,
     method: str = "auto",
 ) -> Sizes:
-    """Return the Sizes of `load` units for a platform with curves; arguments as `target_sizes`.
+    """Return the Sizes of `load` units for a platform with speed curves.
 
-    heaviest [units]: weight of the heaviest vertex, for which room is left above each target.
-    method: of `solve_sizes`. Raises UsageError for an unknown method, InfeasibleError with the
-    shortfall.
+    epsilon, unit and bytes_per_unit have the same meaning as in `target_sizes`. heaviest [units]:
+    weight of the heaviest vertex; each high is at least target + heaviest, if capacities allow.
+    method: a method of `solve_sizes`. Raises UsageError for an unknown method, and InfeasibleError
+    if the load does not fit, with the missing amount.
     """
     models = models_of(platform)
     capacities = unit_capacities(platform, bytes_per_unit)
@@ -94,7 +96,10 @@ def curved_sizes(
 def _whole_lows(
     least: FloatArray, capacities: FloatArray, factor: float, *, unit: bool
 ) -> IntArray | None:
-    """Return (k,) the least whole sizes, in parts of a unit: one vertex, and low_units."""
+    """Return the smallest allowed whole sizes (k,), in 1/factor units.
+
+    With `unit`: one vertex, or low_units if that is more.
+    """
     if unit:
         return np.maximum(np.minimum(1, capacities), least).astype(np.int64)
     return np.floor(least * factor).astype(np.int64) if least.any() else None
@@ -103,7 +108,10 @@ def _whole_lows(
 def _in_time(
     models: Sequence[SpeedModel], targets: FloatArray, high: FloatArray, seconds: FloatArray
 ) -> FloatArray:
-    """Return (k,) the largest load from target to high that each device does in seconds (k,)."""
+    """Return the largest loads (k,) from target to high that devices finish in `seconds` (k,).
+
+    The time is compared at STEPS loads.
+    """
     most = high.copy()
     for b, model in enumerate(models):
         if high[b] > targets[b]:
@@ -115,7 +123,7 @@ def _in_time(
 
 
 def _speeds(models: Sequence[SpeedModel], targets: FloatArray, load: float) -> FloatArray:
-    """Return (k,) speeds at the targets [units/s]; for a target of zero, at a tiny load."""
+    """Return the speeds (k,) [units/s] at the targets; for a target of zero, at a tiny load."""
     loads = np.maximum(targets, 1e-6 * load / len(models))
     pairs = zip(models, loads.tolist(), strict=True)
     return np.array([model.speed(own) for model, own in pairs])
@@ -138,10 +146,11 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
 
 
 def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -> list[str]:
-    """Return notes on devices whose speeds are in doubt, or an empty list.
+    """Return notes on devices whose speeds may be wrong, or an empty list.
 
-    Loads may lie beyond the samples; a measurement may have been stopped, or had its core taken by
-    others. curves: of k devices, None for one without. sizes (k,) [units]: their loads.
+    A note is given if a load lies outside the measured loads, or if the notes of a curve say that
+    its measurement was disturbed. curves: those of k devices, None for a device without a curve.
+    sizes (k,) [units]: the loads of the devices.
     """
     said, notes = (
         [],
@@ -171,5 +180,8 @@ def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -
 
 
 def at_sizes(platform: Platform, sizes: Sizes) -> Platform:
-    """Return the platform with the speed of each device with a curve taken at its size."""
+    """Return the platform with constant speeds, each taken from the device's curve at its size.
+
+    A platform without curves is returned unchanged.
+    """
     return with_speeds(platform, sizes.speeds) if platform.has_curves else platform

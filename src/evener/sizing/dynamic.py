@@ -1,10 +1,11 @@
-"""DPA, the dynamic partitioning algorithm: sizes without models, by measuring.
+"""DPA, the dynamic partitioning algorithm: it finds sizes by measuring, without speed models.
 
-Measure at the present sizes; stop if times differ by at most epsilon; else add the measurements to
-partial models, solve for new sizes, and repeat ([Cla14]_, 4.3). It comes in two forms: a benchmark
-before the program starts (`measured_sizes`), and a running program that hands the times of its own
-iterations to `Dynamic.observe`. Beyond [Cla14]_: oscillation is damped, the sizes returned are the
-best that were measured, and a device that failed at a load never gets as much again.
+DPA measures the times at the current sizes and stops if they differ by at most epsilon. Otherwise
+it adds the measurements to partial models, solves these for new sizes, and repeats ([Cla14]_, 4.3).
+There are two ways to use it: run a benchmark before the program starts (`measured_sizes`), or pass
+the times of the program's own iterations to `Dynamic.observe`. Beyond [Cla14]_: oscillation is
+damped, the sizes returned are the best that were measured, and a device that failed at a load never
+gets as much again.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from evener.sizing.rounding import between
 from evener.sizing.solving import SpeedSizes, solve_sizes
 
 BALANCED = "balanced"
-MIN_GAIN = 0.05  # of epsilon: gain that the models must predict for another step
-PATIENCE = 3  # improving steps in a row, after which they get longer: near a cliff they are tiny
-MAX_STEPS = 40  # observations by default
-KIND = {"gpa": "shaped", "npa": "akima"}  # of partial model, by method; else piecewise
+MIN_GAIN = 0.05  # gain that the models must predict for another step, as a fraction of epsilon
+PATIENCE = 3  # steps get longer after this many improving ones in a row: near a cliff they are tiny
+MAX_STEPS = 40  # default for the largest number of observations
+KIND = {"gpa": "shaped", "npa": "akima"}  # kind of partial model for a method; else piecewise
 
 
 class Observed(NamedTuple):
@@ -44,7 +45,7 @@ class Observed(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """Largest time / smallest time - 1, without devices that have no load."""
+        """Largest time / smallest time - 1, over the devices with a load above zero."""
         seconds = self.seconds[self.sizes > 0]
         if seconds.size < 2:
             return 0.0
@@ -53,15 +54,17 @@ class Observed(NamedTuple):
 
 @dataclass(eq=False)
 class Dynamic:
-    """Search for balanced sizes of n units on k devices by measuring; see the module.
+    """Search for balanced sizes of n units on k devices by measuring (see the module's docstring).
 
-    epsilon: spread at which times count as equal. method: of `solve_sizes`, for the partial
-    models. low, high: limits [units]. max_steps: most observations. samples: of earlier runs, one
-    sequence a device. start (k,): first sizes; by default those by the samples if every device has
-    some, else even ones.
+    epsilon: the times are balanced if their spread is at most this. method: the method of
+    `solve_sizes` that is used with the partial models. low, high: limits [units]. max_steps: the
+    largest number of observations. samples: measurements of earlier runs, one sequence per device.
+    start (k,): the first sizes; by default computed from the samples if every device has some, else
+    equal sizes.
 
-    Measure `sizes`, hand the times to `observe`, and go on with the sizes that it returns; None
-    means done. `outcome` says why; `best` is the best observation.
+    Measure the times at `sizes`, pass them to `observe`, and repeat with the sizes that it returns,
+    until it returns None. Then `outcome` says why the search ended, and `best` is the best
+    observation.
     """
 
     n: int
@@ -87,40 +90,41 @@ class Dynamic:
         if len(given) != self.k:
             raise InputError(f"there are samples of {len(given)} devices, but {self.k} devices")
         self._samples = [list(known) for known in given]
-        self._part = 1.0  # of the way from the best sizes to those that the models propose
-        self._gains = 0  # steps in a row that helped
+        self._part = 1.0  # step length: 1 goes from the best sizes to those the models propose
+        self._gains = 0  # number of steps in a row that improved the makespan
         self._seen: set[bytes] = set()
-        self._failed: set[int] = set()  # devices that could not do what they were given
+        self._failed: set[int] = set()  # devices that failed at some load
         self._sizes = self._first()
 
     @property
     def sizes(self) -> IntArray:
-        """The sizes to be measured next, (k,) int64 [units]."""
+        """The sizes (k,) int64 [units] to measure next."""
         return self._sizes.copy()
 
     @property
     def best(self) -> Observed:
-        """The observation of least makespan; the latest of several equal ones."""
+        """The observation of least makespan; if several are equal, the latest of them."""
         if not self.history:
             raise InputError("nothing has been observed yet")
         return min(reversed(self.history), key=lambda seen: seen.makespan)
 
     @property
     def converged(self) -> bool:
-        """Whether balanced sizes were found; `best` may be better ones that are not balanced."""
+        """Whether balanced sizes were found; `best` may be unbalanced sizes with less makespan."""
         return self.outcome == BALANCED
 
     def known(self) -> tuple[tuple[Sample, ...], ...]:
-        """Return all samples of each device, given and observed."""
+        """Return all samples of each device: those passed at the start and those observed."""
         return tuple(tuple(samples) for samples in self._samples)
 
     def observe(self, seconds: npt.ArrayLike, done: npt.ArrayLike | None = None) -> IntArray | None:
-        """Take in the times (k,) of `sizes` [s]; return the next sizes, or None when done.
+        """Record the times (k,) [s] measured at `sizes`; return the next sizes, or None if done.
 
-        Infinity says that a device failed at its load. Times of devices without load are ignored.
-        done (k,): the sizes that were measured where those asked for could not be had, as areas of
-        rectangles; they sum to n. Raises InputError for times that are not above zero,
-        InfeasibleError where the loads that devices can do no longer add up to n.
+        A time of infinity says that the device failed at its load. Times of devices without load
+        are ignored. done (k,): the sizes that were really measured, if `sizes` could not be
+        realised exactly, for example as areas of rectangles; they must sum to n. Raises InputError
+        for times that are not above zero, and InfeasibleError if the loads that devices can do no
+        longer add up to n.
         """
         if self.outcome:
             raise InputError(f"this search has ended: {self.outcome}")
@@ -149,7 +153,7 @@ class Dynamic:
         return sizes
 
     def _step_on(self, improved: bool) -> None:
-        """Halve the step after one that did not help; double it after several that did."""
+        """Halve the step after one that did not improve; double it after several that did."""
         self._gains = self._gains + 1 if improved else 0
         if not improved:
             self._part = min(self._part, 1.0) / 2
@@ -185,7 +189,10 @@ class Dynamic:
         return solve_sizes(even, self.n, "constant", self._low, self._high).sizes
 
     def _solved(self) -> SpeedSizes:
-        """Return sizes by the partial models; a device never measured at one unit gets one."""
+        """Return the sizes by the partial models.
+
+        A device that was never measured at one unit gets at least one unit, if the limits allow.
+        """
         models = [self._model(samples) for samples in self._samples]
         low = np.maximum(self._low, [min(s.load for s in known) > 1 if known else True
                                      for known in self._samples])  # fmt: skip
@@ -196,7 +203,11 @@ class Dynamic:
         return solve_sizes(models, self.n, self.method, low, high)
 
     def _safe_high(self) -> IntArray:
-        """Return upper limits; of a device that failed, midway from what it did to its failure."""
+        """Return the upper limits (k,).
+
+        For a device that failed, the limit is midway between the largest load that it did and the
+        load at which it failed, if the limits then still sum to n or more.
+        """
         high = self._high.copy()
         for i, samples in enumerate(self._samples):
             if i in self._failed:
@@ -205,7 +216,7 @@ class Dynamic:
         return high if int(high.sum()) >= self.n else self._high
 
     def _model(self, samples: Sequence[Sample]) -> SpeedModel:
-        if not samples:  # only failures: as slow as the slowest
+        if not samples:  # the device only failed: assume the lowest speed measured on the others
             known = [s.speed for others in self._samples for s in others]
             return Constant(min(known, default=1.0))
         if self.method == "constant":  # redefined by every measurement ([Cla14]_, 4.3.1)
@@ -213,9 +224,10 @@ class Dynamic:
         return fit_model(samples, KIND.get(self.method, "piecewise"))
 
     def _proposed(self) -> IntArray | None:
-        """Return the next sizes: the models', or a part of the way to them, or None.
+        """Return the next sizes to measure, or None if the models predict no gain.
 
-        A part where the full step was tried already or did not help; None without a gain.
+        They are the sizes that the models propose, or lie between the best sizes and these if the
+        full step was measured already or the last step did not improve.
         """
         solved, best = self._solved(), self.best.sizes
         target = solved.sizes
@@ -236,10 +248,10 @@ class Dynamic:
 def measured_sizes(
     measure: Callable[[IntArray], npt.ArrayLike], n: int, k: int, **options: Any
 ) -> Dynamic:
-    """Return a finished search, which calls `measure` until sizes are balanced.
+    """Run a Dynamic search to its end, calling `measure` at each step, and return it.
 
-    measure(sizes) returns the seconds (k,) of whole sizes (k,), infinity where a device failed.
-    options: of Dynamic. The `best` of the result holds the sizes to use.
+    measure(sizes) returns the seconds (k,) for whole sizes (k,), infinity for devices that failed.
+    options: keyword arguments of Dynamic. The sizes to use are `best.sizes` of the result.
     """
     search = Dynamic(n, k, **options)
     sizes: IntArray | None = search.sizes

@@ -1,14 +1,15 @@
 """Real loads with which devices end at the same time, each within its limits.
 
-By time T every device has done the largest load that its speed and its limits allow. That grows
-with T, so the loads wanted are those at the least T by which all work is done. Three functions
-find it:
+By time T every device has done the largest load that its speed and its limits allow. This load
+grows with T, so the loads to find are those at the least T by which all work is done. Three
+functions find this T:
 
-together      constant speeds: closed form, the limits found by binary search
-finish_times  any speeds, many sets of devices or amounts of work at once
-halved        one set, where only "is this time enough?" can be asked
+together      for constant speeds: closed form, with a binary search for the devices at a limit
+finish_times  for any speeds, and many sets of devices or amounts of work at once
+halved        for one set of devices, if a function can only tell whether a time is enough
 
-Whole loads are another problem, as time is a staircase there: see least_time.py.
+Whole loads are a different problem, as the load done by T is then a step function: see
+least_time.py.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 
 MAX_STEPS = 60  # of finish_times: a third of them halve the interval, the others are mostly exact
-# Relative precision of finish_times: a hundredth of what the estimates that use it are off by.
+# Relative precision of finish_times: a hundredth of the error of the estimates that use it.
 PRECISION = 1e-5
 
 
@@ -29,10 +30,10 @@ def together(
 ) -> tuple[FloatArray, float]:
     """Return loads (k,) that sum to `total` [units], and the time at which devices end [s].
 
-    Device i has done rates[i] x (T - start[i]) units by time T, between low[i] and high[i]. Those
-    at neither limit end at the returned time; it is the least by which the work is done.
-    rates [units/s], above zero; start [s]; 0 <= low <= high [units], high may be infinite. Where
-    `high` leaves no room, loads sum to less; where `low` is more than `total`, loads are `low`.
+    By time T, device i has done rates[i] x (T - start[i]) units, clipped to low[i] and high[i].
+    Devices at neither limit end at the returned time, which is the least by which all work is done.
+    rates [units/s], above zero; start [s]; 0 <= low <= high [units], high may be infinite. If
+    `high` sums to less than `total`, so do the loads; if `low` sums to more, loads are `low`.
     O(k log k).
     """
     with np.errstate(over="ignore", invalid="ignore"):
@@ -42,7 +43,8 @@ def together(
 def _together(
     total: float, rates: FloatArray, start: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, float]:
-    opens, ends = start + low / rates, start + high / rates  # when each leaves and meets a limit
+    # The times at which each device leaves its lower limit and reaches its upper limit.
+    opens, ends = start + low / rates, start + high / rates
     order = np.argsort(opens, kind="stable")
     loads, seconds = _without_limits(total, rates, start, order)
     if (loads >= low).all() and (loads <= high).all():
@@ -71,7 +73,10 @@ def _together(
 def _without_limits(
     total: float, rates: FloatArray, start: FloatArray, devices: IntArray
 ) -> tuple[FloatArray, float]:
-    """Return the loads of all at the time by which `devices` alone have done `total`, and it."""
+    """Return (loads, seconds), where `devices` without limits have done `total` by `seconds`.
+
+    loads (k,) [units]: what every device has done by then, without limits.
+    """
     work = total + float(np.cumsum((rates * start)[devices])[-1])
     seconds = work / float(np.cumsum(rates[devices])[-1])
     return rates * (seconds - start), seconds
@@ -83,12 +88,13 @@ def finish_times(
     late: FloatArray,
     little: FloatArray,
 ) -> FloatArray:
-    """Return the least times (s,) by which s sets of devices do their work, to PRECISION [s].
+    """Return the least times (s,) [s] by which s sets of devices do their work.
 
-    done(times (s,)) gives the loads (s, k) of all sets by then, which never fall with time. work
-    [units]: of each set, or the same for all. late (s,) [s]: times that are enough. little (s,)
-    [units]: what is done at time zero. Regula falsi with bisection every third step; all sets step
-    at once, as thousands of them are asked.
+    The relative precision is PRECISION. done(times (s,)) returns the loads (s, k) that each set has
+    done by its time; they must never fall with time. work [units]: one number per set, or one for
+    all. late (s,) [s]: times that are enough. little (s,) [units]: work done at time zero. The
+    method is regula falsi, with bisection every third step, on all sets at once, as there may be
+    thousands of them.
     """
     early = np.zeros(late.size)
     much = done(late).sum(axis=1)
@@ -97,8 +103,8 @@ def finish_times(
             break
         with np.errstate(divide="ignore", invalid="ignore"):
             share = (work - little) / (much - little)
-        # Loads are nearly linear in time: try where a line leads, slightly beyond it, so that
-        # both ends move in two steps. They may jump: every third step halves.
+        # Loads are nearly linear in time: try slightly beyond the linear estimate, so that both
+        # ends move within two steps. As loads may jump, every third step halves the interval.
         turn = step % 3
         share = np.clip(share, *((0.0, 1.0), (0.0, 1.0), (0.5, 0.5))[turn])
         share = np.where(np.isfinite(share), share, 0.5)
@@ -116,10 +122,11 @@ def finish_times(
 def halved(
     is_enough: Callable[[float], bool], early: float, late: float, precision: float = 0.0
 ) -> tuple[float, float]:
-    """Bisect to the least time that is enough: return a time that is not, and one that is.
+    """Bisect for the least time that is enough; return a time that is not enough and one that is.
 
-    early, late: such times to begin with; any later time than one that is enough must be enough
-    too. They end up as near to each other as `precision`, relative, or as numbers allow.
+    early is not enough and late is enough at the beginning. Every time later than a time that is
+    enough must be enough too. The relative difference of the returned times is at most `precision`,
+    or as small as floating point allows.
     """
     while late - early > precision * late:
         middle = early + (late - early) / 2

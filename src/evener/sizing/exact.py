@@ -1,12 +1,14 @@
-"""exact: whole sizes of least makespan for speed models of any shape, neither concave nor monotone.
+"""exact: whole sizes of least makespan for speed models of any shape.
 
-A makespan can be reached if one load of each device, done by then, can be chosen so that they sum
-to n. The least such time is found by bisection, from a lower bound (each device takes the most it
-can) up to the best sizes known. The problem is that of HPOPTA [KML18]_, which searches a tree of
-sampled points; here sums of runs of whole loads are formed, so that every load counts.
+Speed need not be concave or monotone in load. A makespan T can be reached if, for each device, a
+load can be chosen that the device finishes by T, such that the loads sum to n. The least T is found
+by bisection, between a lower bound (each device does the most it can by T) and the makespan of the
+best sizes known. HPOPTA [KML18]_ solves the same problem by searching a tree of sampled points;
+here sums of runs (intervals) of whole loads are formed, so that every whole load is considered.
 
-Where loads are too many for that (models of which only times are known, or lower limits that
-scatter the loads), multiples of a step are solved and polished, with a bound on what that loses.
+If there are too many loads for this (because a model can only be evaluated load by load, or because
+lower limits scatter the loads), the problem is solved for multiples of a step and the result is
+improved unit by unit; a bound says how far from the optimum it may be.
 """
 
 from __future__ import annotations
@@ -24,16 +26,16 @@ from evener.sizing.segments import Runs, Segments, can_stack, joined
 from evener.sizing.sums_of_runs import TooManyRunsError, find_sizes
 
 MAX_ENTRIES = 4_000_000  # of a table of times: 32 MB
-MULTIPLES = 1000  # of the step into which a load is divided that is too large for a table
-ROUNDING = 1e-12  # relative: sizes this near to the bound are optimal
-MAX_MOVES = 50  # per device, of polishing
+MULTIPLES = 1000  # a load too large for a table is divided into this many steps
+ROUNDING = 1e-12  # sizes count as optimal if their relative distance from the bound is below this
+MAX_MOVES = 50  # in `polished`, per device
 
 
 class Table:
-    """Times (k, n + 1) [s] of the loads 0 to n, for any models; a `Loads`.
+    """Times (k, n + 1) [s] of the loads 0 to n, for any models; it implements `Loads`.
 
-    Infinity outside the limits. With a step above 1, column j is the time of j x step units,
-    brought within `limits` [units], low and high (k,).
+    Times of loads outside the problem's limits are infinity. With a step above 1, column j is the
+    time of j x step units, clipped to `limits` [units]: low and high (k,).
     """
 
     def __init__(
@@ -52,25 +54,25 @@ class Table:
             self.seconds[i] = np.where(inside, row, np.inf)
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """Return the seconds (k,) that whole sizes take."""
+        """Return the seconds (k,) that the devices take for whole sizes (k,)."""
         return np.asarray(self.seconds[np.arange(self.problem.k), sizes])
 
     def bounds(self) -> tuple[float, float]:
-        """Return a time [s] too short for n units, and one by which any sizes are done."""
+        """Return a time [s] too short for n units, and a time enough for all allowed sizes."""
         return 0.0, float(np.max(self.seconds, where=np.isfinite(self.seconds), initial=0.0))
 
     def needed(self) -> float:
-        """Return the seconds that some device needs for its lower limit."""
+        """Return the least time [s] by which every device can finish some load in its limits."""
         return float(self.seconds.min(axis=1).max())
 
     def largest(self, seconds: float) -> IntArray:
-        """Return (k,) the largest load each device does by then, at least its lower limit."""
+        """Return the largest loads (k,) that devices finish in `seconds`; at least `low`."""
         done = self.seconds[:, ::-1] <= seconds
         last = self.problem.n - np.argmax(done, axis=1)
         return np.where(done.any(axis=1), last, self.problem.low)
 
     def runs(self, seconds: float) -> Runs:
-        """Return all loads that are done by then."""
+        """Return all loads that the devices finish in `seconds`, as Runs."""
         device, load = np.nonzero(self.seconds <= seconds)
         return joined(device, load, load)
 
@@ -80,7 +82,10 @@ class Table:
 
 
 class ExactSizes(NamedTuple):
-    """Whole sizes (k,), their makespan [s], a lower bound on any [s], and whether they meet it."""
+    """Whole sizes (k,), their makespan [s], a lower bound on any makespan [s], and is_optimal.
+
+    is_optimal: whether it is proved that no whole sizes have a smaller makespan.
+    """
 
     sizes: IntArray
     makespan: float
@@ -89,17 +94,18 @@ class ExactSizes(NamedTuple):
 
 
 def whole_loads(problem: Problem) -> Loads | None:
-    """Return every whole load of every device as Segments or a Table; None if that is too large."""
+    """Return the loads of all devices as Segments or a Table, or None if a Table is too large."""
     if can_stack(problem.models):
         return Segments(problem)
     return Table(problem) if problem.k * (problem.n + 1) <= MAX_ENTRIES else None
 
 
 def least_makespan(loads: Loads) -> ExactSizes:
-    """Return the whole sizes of least makespan; O(log(k n)) times, sums of k sets of runs.
+    """Return the whole sizes of least makespan.
 
-    Where lower limits scatter the loads so much that their sums are too many, it returns the best
-    sizes so far, with is_optimal False.
+    For each of O(log(k n)) times it forms the sums of k sets of runs of loads. If these sums are
+    too many, because lower limits scatter the loads, it returns the best sizes found so far, with
+    is_optimal False.
     """
     least = least_time(loads)
     bound = max(least.seconds, loads.needed())
@@ -115,13 +121,13 @@ def least_makespan(loads: Loads) -> ExactSizes:
         except TooManyRunsError:
             return ExactSizes(best, late, max(early, bound), False)
         if sizes is not None:
-            # Rounding may put the makespan a last digit above the time that was asked for.
+            # By rounding, the makespan may be above `trial` in the last digit.
             best, late = sizes, min(_makespan(loads, sizes), trial)
             if late <= bound:
                 break
         else:
             early = trial
-        following = loads.next_time(early)  # no makespan lies between
+        following = loads.next_time(early)  # no makespan lies between `early` and `following`
         trial = following
         if following < (middle := early + (late - early) / 2) < late:
             trial = middle
@@ -133,7 +139,10 @@ def _makespan(loads: Loads, sizes: IntArray) -> float:
 
 
 def solve_exact(problem: Problem) -> Solution:
-    """Return whole sizes of least makespan, or near ones with a note on how near they are."""
+    """Return whole sizes of least makespan, or of nearly least makespan with a note.
+
+    The note says how far above the optimum the makespan may be.
+    """
     loads = whole_loads(problem)
     found = None if loads is None else least_makespan(loads)
     if found is not None and found.is_optimal:
@@ -153,7 +162,10 @@ def solve_exact(problem: Problem) -> Solution:
 
 
 def by_multiples(problem: Problem) -> ExactSizes:
-    """Return the best multiples of ceil(n / MULTIPLES), polished to units, and a bound on any."""
+    """Return the best sizes that are multiples of ceil(n / MULTIPLES), improved by `polished`.
+
+    The `bound` of the result is a lower bound on the makespan of any whole sizes.
+    """
     step = -(-problem.n // MULTIPLES)
     limits = (problem.low, problem.high)
     coarse = replace(
@@ -168,14 +180,14 @@ def by_multiples(problem: Problem) -> ExactSizes:
 
 
 def times_of(problem: Problem, sizes: IntArray) -> FloatArray:
-    """Return the seconds (k,) that whole sizes take by any models."""
+    """Return the seconds (k,) that the devices take for whole sizes (k,), for any models."""
     models = zip(problem.models, sizes.tolist(), strict=True)
     seconds = np.array([model.time(float(size)) for model, size in models])
     return np.where(sizes > 0, seconds + problem.fixed, 0.0)
 
 
 def least_bound(problem: Problem) -> float:
-    """Return a lower bound on makespans [s]: before it, all devices together do less than n."""
+    """Return a lower bound on the makespan [s]: in any less time the devices do less than n."""
 
     def is_enough(seconds: float) -> bool:
         room = np.floor(problem.most_by(seconds) * (1 + 1e-12) + 1e-12)
@@ -188,9 +200,10 @@ def least_bound(problem: Problem) -> float:
 
 
 def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:
-    """Return sizes improved by moving units from the last device to the one that ends first then.
+    """Return sizes improved by moving units away from the device that ends last.
 
-    In steps as long as that helps, then in halves of steps, down to single units.
+    Each move gives up to `step` units to the device that ends first after receiving them. When no
+    such move helps, the step is halved, down to single units.
     """
     sizes, seconds = sizes.copy(), times_of(problem, sizes)
     moves = MAX_MOVES * problem.k
@@ -213,7 +226,10 @@ def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:
 
 
 def _summed(problem: Problem, sizes: IntArray, step: int) -> IntArray:
-    """Return sizes that sum to n: steps are added where they end first, or taken where last."""
+    """Return sizes changed so that they sum to n, by adding or removing up to `step` units at once.
+
+    Units are added to the device that ends first with them, or removed from the one that ends last.
+    """
     sizes = sizes.copy()
     while (lack := problem.n - int(sizes.sum())) != 0:
         room = problem.high - sizes if lack > 0 else sizes - problem.low

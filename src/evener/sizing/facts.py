@@ -1,7 +1,7 @@
-"""LoadFacts and WorkFacts: what sizes, contracts and lower bounds depend on of a graph.
+"""LoadFacts and WorkFacts: the data of a graph on which sizes, contracts and bounds depend.
 
-Of a graph in memory they are made here; of one that no process holds, slice by slice, in
-evener.sliced.facts.
+They are computed here from a graph in memory, and slice by slice in evener.sliced.facts from a
+graph that is too large for one process.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from evener.platforms.platform import Platform
 
 @dataclass(frozen=True, eq=False)
 class LoadFacts:
-    """What a contract depends on of n vertices with one weight each.
+    """The data of a graph of n vertices, with one weight each, on which a contract depends.
 
-    load: sum of the weights; heaviest: the largest; both [units]. unit: whether all weigh 1.
-    total_bytes [B]: of all vertices and adjacency entries; smallest [B]: of the vertex that needs
-    least. light (l,) [units]: the lightest weights of vertices that fit into every memory,
-    ascending, as many as there are devices or such vertices; heavy (h,) [units]: the heaviest
-    weights, descending, as many as there are devices or vertices. Neither is needed where all
-    weigh 1.
+    load: sum of the weights; heaviest: the largest; both [units]. unit: whether all weights are 1.
+    total_bytes [B]: memory of all vertices and adjacency entries; smallest [B]: memory of the
+    vertex that needs least. light (l,) [units]: the lightest weights, ascending, of vertices that
+    fit into every memory; l is the number of devices, or of such vertices if there are fewer.
+    heavy (h,) [units]: the heaviest weights, descending; h is the number of devices, or of vertices
+    if there are fewer. light and heavy are empty if all weights are 1.
     """
 
     n: int
@@ -39,7 +39,7 @@ class LoadFacts:
 
 
 def facts_of(graph: Graph, platform: Platform, constraint: int = 0) -> LoadFacts:
-    """Return what a contract on the vertex weight `constraint` depends on."""
+    """Return the LoadFacts of a graph for the vertex weight `constraint`."""
     weights = graph.weights(constraint)
     n_bytes = graph.vertex_bytes()
     unit = graph.vwgt is None or bool((weights == 1).all())
@@ -60,38 +60,39 @@ def _light(weights: NumberArray, n_bytes: FloatArray, platform: Platform) -> Flo
 
 
 def lightest(weights: NumberArray, count: int) -> FloatArray:
-    """Return the `count` least of the weights, or all where there are fewer, ascending."""
+    """Return the `count` smallest weights in ascending order, or all if there are fewer."""
     weights = np.asarray(weights, np.float64)
     ranked = min(count, weights.size)
     return np.sort(np.partition(weights, ranked - 1)[:ranked]) if ranked else np.empty(0)
 
 
 def heaviest(weights: NumberArray, count: int) -> FloatArray:
-    """Return the `count` largest of the weights, or all where there are fewer, descending."""
+    """Return the `count` largest weights in descending order, or all if there are fewer."""
     return -lightest(-np.asarray(weights, np.float64), count)
 
 
 @dataclass(frozen=True, eq=False)
 class HeldWork:
-    """How much work vertices are that need at most so many bytes together, at most.
+    """The most work that vertices can have if together they need at most a given memory.
 
-    n_bytes, work (h,): corners of a line from (0, 0) on, both not decreasing.
+    It is a piecewise linear function of the memory. n_bytes [B], work [units] (h,): its corners,
+    from (0, 0), both not decreasing.
     """
 
     n_bytes: FloatArray
     work: FloatArray
 
     def of(self, n_bytes: FloatArray) -> FloatArray:
-        """Return the most work of vertices that need at most so many bytes together [units]."""
+        """Return the most work [units] of vertices that together need at most `n_bytes` [B]."""
         return np.asarray(np.interp(n_bytes, self.n_bytes, self.work))
 
 
 @dataclass(frozen=True, eq=False)
 class WorkFacts:
-    """What the lower bound depends on of a graph.
+    """The data of a graph on which the lower bound depends.
 
-    load: all work; each: of every vertex, 0 where vertices differ; both [units]. held: None where
-    no memory is in bytes.
+    load: the work of all vertices; each: the work of every vertex, 0 if vertices differ; both
+    [units]. held: the work that fits into a memory; None if no device has a memory in bytes.
     """
 
     load: float
@@ -102,7 +103,7 @@ class WorkFacts:
 def work_facts_of(
     graph: Graph, platform: Platform, workload: Workload, constraint: int = 0
 ) -> WorkFacts:
-    """Return what the lower bound depends on; O(n log n) where memory is in bytes, else O(n)."""
+    """Return the WorkFacts of a graph; O(n log n) if memory is in bytes, else O(n)."""
     work = workload.work(graph) if any(workload.shares) else graph.weights(constraint)
     work = np.asarray(work, np.float64)
     load = float(work.sum())
@@ -114,9 +115,9 @@ def work_facts_of(
 
 
 def held_work(n_bytes: FloatArray, work: FloatArray) -> HeldWork:
-    """Return how much work fits where those with the fewest bytes per work come first.
+    """Return the HeldWork of vertices, taking those with the fewest bytes per work first.
 
-    n_bytes, work (v,): of each vertex, or of equal vertices together.
+    n_bytes [B], work [units] (v,): totals of each vertex, or of each group of equal vertices.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(np.where(work > 0, n_bytes / work, np.inf), kind="stable")

@@ -2,7 +2,7 @@
 
 On every level of a tree of devices, of any depth, DPA divides a group's load among its members.
 "Measuring" a member that is itself a group means dividing its load among its own members and taking
-the time of the last device. A group keeps its partial models, which serve again when its load
+the time of the last device. A group stores its partial models and uses them again when its load
 changes.
 """
 
@@ -30,9 +30,9 @@ Measure: TypeAlias = Callable[[IntArray, IntArray], npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class LayeredSizes:
-    """Sizes (k,) [units] by levels and their seconds (k,), with the makespan [s].
+    """The result of layered_sizes: sizes (k,) [units], their seconds (k,) and the makespan [s].
 
-    converged: whether every group is balanced to its epsilon; measurements: how often a group of
+    converged: whether every group is balanced to its epsilon. measurements: how often a group of
     devices was measured.
     """
 
@@ -47,7 +47,10 @@ class LayeredSizes:
 
 
 def tree_of(platform: Platform) -> Tree:
-    """Return the platform's tree as nested tuples of device numbers, without groups of one."""
+    """Return the platform's tree as nested tuples of device numbers.
+
+    A group with a single member is replaced by this member.
+    """
     return _grouped(platform.places, 0, np.arange(platform.k))
 
 
@@ -63,15 +66,16 @@ def layered_sizes(  # noqa: PLR0913 - public: options of two methods
     high: npt.ArrayLike | None = None,
     max_steps: int = MAX_STEPS,
 ) -> LayeredSizes:
-    """Return sizes of n units on a tree of devices.
+    """Return sizes of n units on a tree of devices, found by measuring level by level.
 
-    tree: for example ((0, 1), (2, 3, 4)), with every device 0 to k - 1 once.
-    measure(devices, sizes): seconds (r,) of whole sizes (r,) on the devices (r,) of one group,
-    working at the same time. epsilon: spread of times at which the topmost level is balanced;
-    inner_epsilon: the same for the levels below, by default half of it. method, max_steps: of
-    Dynamic. low, high: limits [units], one for all or (k,).
+    tree: for example ((0, 1), (2, 3, 4)), which contains every device 0 to k - 1 once.
+    measure(devices, sizes) returns the seconds (r,) that the devices (r,) of one group take for
+    whole sizes (r,) if they work at the same time. epsilon: the topmost level is balanced if the
+    spread of its times is at most this; inner_epsilon: the same for the levels below, by default
+    epsilon / 2. method, max_steps: arguments of Dynamic. low, high: limits [units], one number for
+    all devices or (k,).
 
-    Raises InputError for an invalid tree, and as Dynamic does.
+    Raises InputError for an invalid tree, and the errors of Dynamic.
     """
     k = _count(tree)
     problem = make_problem([Constant(1.0)] * k, n, low, high)
@@ -92,7 +96,7 @@ def model_times(
 ) -> Measure:
     """Return a `measure` for layered_sizes that evaluates models instead of measuring devices.
 
-    fixed_seconds: (k,) or one [s], added to the time of each device that gets anything.
+    fixed_seconds: (k,) or one number [s], added to the time of each device with a load above zero.
     """
     fixed = checked_seconds(fixed_seconds, len(models), "fixed_seconds")
 
@@ -117,7 +121,10 @@ class _GroupSizes:
 
 
 class _Group:
-    """A group of the tree: samples of its members, and its sizes for each load asked so far."""
+    """A group of the tree: the samples of its members, and its sizes for each load solved so far.
+
+    limits: low and high (k,) of all devices. epsilons: for this level, and for the levels below.
+    """
 
     def __init__(
         self,
@@ -144,18 +151,18 @@ class _Group:
         self._measured = 0
 
     def measurements(self) -> int:
-        """Return how often this group and those below were measured."""
+        """Return how often devices were measured in this group and the groups below it."""
         inner = [m.measurements() for m in self._members if isinstance(m, _Group)]
         return self._measured + sum(inner)
 
     def solve(self, n: int) -> _GroupSizes:
-        """Return sizes of n units on the group's devices, over all levels below."""
+        """Return sizes of n units on all devices of this group and of the groups below it."""
         if n not in self._known:
             self._known[n] = self._solved(n)
         return self._known[n]
 
     def seconds(self, n: int) -> float:
-        """Return the seconds until the group is done with n units; infinity if it cannot."""
+        """Return the seconds that the group takes for n units, infinity if it cannot hold them."""
         try:
             return self.solve(n).makespan
         except InfeasibleError:
@@ -178,7 +185,10 @@ class _Group:
         return self._composed(search)
 
     def _observed(self, sizes: IntArray) -> FloatArray:
-        """Return seconds of each member: devices measured together, groups each on its own."""
+        """Return the seconds of each member for its size.
+
+        Devices are measured all at the same time; groups are solved one after another.
+        """
         seconds = np.zeros(sizes.size)
         alone = [i for i, member in enumerate(self._members) if isinstance(member, int)]
         if alone:
@@ -191,7 +201,7 @@ class _Group:
         return seconds
 
     def _composed(self, search: Dynamic) -> _GroupSizes:
-        """Return the best sizes observed, down to the devices."""
+        """Return the best sizes of the search, with those of inner groups resolved to devices."""
         best = search.best
         sizes, seconds, converged = [], [], search.converged
         for i, member in enumerate(self._members):
@@ -207,7 +217,7 @@ class _Group:
 
 
 def _grouped(places: IntArray, level: int, devices: IntArray) -> Tree:
-    """Return groups of devices at the same place, each divided by the places one level below."""
+    """Return the devices grouped by their place at `level`, and each group by the levels below."""
     if devices.size == 1:
         return int(devices[0])
     if level == places.shape[0]:
@@ -220,7 +230,7 @@ def _grouped(places: IntArray, level: int, devices: IntArray) -> Tree:
 
 
 def _count(tree: Tree) -> int:
-    """Return the number of devices; InputError unless each of 0, 1, ... occurs once."""
+    """Return the number of devices k; raise InputError unless each of 0 to k - 1 occurs once."""
     found = sorted(_leaves(tree))
     if not found or found != list(range(len(found))):
         raise InputError(

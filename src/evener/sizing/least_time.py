@@ -1,19 +1,21 @@
-"""Least makespan by the least time by which whole loads suffice: the methods constant and gpa.
+"""The sizing methods constant and gpa: they find the least time T in which whole loads reach n.
 
-`least_time` lets each device do as much as it can by a time. Where time rises with load, the least
-such time is the least makespan of whole sizes; elsewhere it is a lower bound, from which exact.py
-begins. Whole loads jump with time, and the time is found exactly, to the last digit: that is why
-this bisection is not one of equal_finish.py, whose loads are real and whose times are approximate.
+`least_time` finds the least T such that the largest whole loads that the devices finish by T sum to
+at least n. If time rises with load, this T is the least makespan of whole sizes; otherwise it is a
+lower bound, from which exact.py begins. Whole loads jump with time, and T is found exactly, to the
+last digit. Therefore the bisections of equal_finish.py are not used here: their loads are real and
+their times approximate.
 
 constant: the CPM of [Cla14]_, 2.3. A speed that changes with load is taken at an even share of the
 load, as a benchmark with equal blocks would measure it.
 
-gpa: the geometric partitioning algorithm, a line through the origin that cuts all speed curves. In
-the plane of load and speed, the points on such a line take the same time, the inverse of its slope.
-Curves that keep the shape rule (concave while they rise, then falling) are cut once by each line,
-and the loads at the cuts grow as the line becomes less steep: wanted is the slope at which they add
-up ([LR07]_; [Cla14]_, 4.1). Here it is the steepest line whose loads, rounded down, still suffice,
-which makes the whole sizes optimal; [Cla14]_ adds what rounding down loses to the largest loads.
+gpa: the geometric partitioning algorithm, which cuts all speed curves with a line through the
+origin. In the plane of load and speed, all points on such a line take the same time, the inverse of
+its slope. Each line cuts a curve once if the curve keeps the shape rule (concave while it rises,
+then falling), and the loads at the cuts grow as the line becomes less steep. The algorithm looks
+for the slope at which the loads sum to n ([LR07]_; [Cla14]_, 4.1). This implementation finds the
+steepest line whose loads, rounded down, still suffice, so the whole sizes are optimal; [Cla14]_
+instead adds the units lost by rounding down to the largest loads.
 """
 
 from __future__ import annotations
@@ -31,36 +33,40 @@ from evener.platforms.models.piecewise import Piecewise
 from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Runs, Segments, joined
 
-FEW_UNITS = 64  # units between two times below which asking for the next time is worth it
+FEW_UNITS = 64  # next_time is called if the loads at both ends differ by at most this many units
 MAX_STEPS = 3000  # half of them halve; 1,100 halvings bring any two doubles together
 
 
 class Loads(Protocol):
-    """Which whole loads k devices do by a given time: Rates, Segments or Table."""
+    """Protocol of Rates, Segments and Table: which whole loads k devices finish in a given time."""
 
     problem: Problem
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """Return the seconds (k,) that whole sizes take."""
+        """Return the seconds (k,) that the devices take for whole sizes (k,)."""
 
     def bounds(self) -> tuple[float, float]:
-        """Return a time [s] too short for n units, and one by which any sizes are done."""
+        """Return a time [s] too short for n units, and a time enough for all allowed sizes."""
 
     def needed(self) -> float:
-        """Return the seconds that some device needs for its lower limit."""
+        """Return the least time [s] by which every device can finish some load in its limits."""
 
     def largest(self, seconds: float) -> IntArray:
-        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
+        """Return the largest whole loads (k,) that devices finish in `seconds`; at least `low`."""
 
     def runs(self, seconds: float) -> Runs:
-        """Return all whole loads that are done by then."""
+        """Return all whole loads that the devices finish in `seconds`."""
 
     def next_time(self, seconds: float) -> float:
         """Return the least time above `seconds` that any whole load takes; infinity if none."""
 
 
 class Least(NamedTuple):
-    """The least time [s], the largest loads (k,) by then and just before, and steps taken."""
+    """The result of least_time.
+
+    seconds: the least time [s]. largest, before (k,): the largest loads that devices finish by this
+    time, and by any time just before it. steps: the number of bisection steps.
+    """
 
     seconds: float
     largest: IntArray
@@ -69,19 +75,20 @@ class Least(NamedTuple):
 
 
 def least_time(loads: Loads) -> Least:
-    """Return the least time by which the largest loads add up to n, exact to the last digit.
+    """Return the least time by which the largest loads sum to n or more, exact to the last digit.
 
-    Bisection and regula falsi in turn, until no load takes a time in between.
+    Steps of bisection and regula falsi alternate until no load takes a time between both ends.
     """
     low, n = loads.problem.low, loads.problem.n
     if int(low.sum()) == n:
         return Least(0.0, low, low, 0)
     early, late = loads.bounds()
     before, largest = loads.largest(early), loads.largest(late)
-    if int(before.sum()) >= n:  # lower limits add to what is done that early
+    if int(before.sum()) >= n:  # possible because `largest` returns at least the lower limits
         early, late, before, largest = 0.0, early, low, before
     for step in range(MAX_STEPS):
-        late = min(late, float(loads.times(largest)[largest > low].max()))  # none ends between
+        # No device ends between the new and the old `late`.
+        late = min(late, float(loads.times(largest)[largest > low].max()))
         surplus, lack = int(largest.sum()) - n, n - int(before.sum())
         # Many equal devices gain a unit at the same moment: every fourth step allows for that.
         few = FEW_UNITS if step % 4 else 4 * largest.size
@@ -99,19 +106,22 @@ def least_time(loads: Loads) -> Least:
 
 
 def handed_back(loads: Loads, least: Least) -> IntArray:
-    """Return sizes (k,) that sum to n: the largest loads, less what they exceed n by.
+    """Return sizes (k,) that sum to n: the largest loads, reduced by their excess over n.
 
-    Only loads that grew at the least time are lowered, and not below what they were before it: so
-    where time rises with load, no device ends later.
+    Only loads that grew at the least time are reduced, and not below their value just before it.
+    Therefore, if time rises with load, no device ends later than the least time.
     """
     surplus = int(least.largest.sum()) - loads.problem.n
-    spare = (least.largest - least.before)[::-1]  # of equal devices the first keep theirs
+    spare = (least.largest - least.before)[::-1]  # the last of equal devices are reduced first
     taken = np.diff(np.minimum(np.cumsum(spare), surplus), prepend=0)
     return np.asarray(least.largest - taken[::-1])
 
 
 def _between(early: float, late: float, near: float, share: float, step: int) -> float:
-    """Return a time to try: the middle, or every second step where a line through both leads."""
+    """Return a time to try: the middle, or in every second step a linear interpolation.
+
+    share: where to interpolate, as a fraction of the way from `early` to `late`.
+    """
     if early > 0 and late > 4 * early:
         # Without fixed costs and other limits, a unit more for each device is enough.
         return near if step == 0 else float(np.sqrt(early) * np.sqrt(late))
@@ -120,7 +130,7 @@ def _between(early: float, late: float, near: float, share: float, step: int) ->
 
 
 class Rates:
-    """Which whole loads k devices of constant speeds (k,) [units/s] do by a time; a `Loads`."""
+    """The whole loads of k devices with constant speeds (k,) [units/s]; it implements `Loads`."""
 
     def __init__(self, problem: Problem, rates: FloatArray) -> None:
         self.problem, self._rates = problem, rates
@@ -131,21 +141,21 @@ class Rates:
             raise InputError(f"{name} takes longer than a number can hold")
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """Return the seconds (k,) that whole sizes take."""
+        """Return the seconds (k,) that the devices take for whole sizes (k,)."""
         return np.asarray(sizes / self._rates + self.problem.fixed * (sizes > 0))
 
     def bounds(self) -> tuple[float, float]:
-        """Return a time [s] too short for n units, and one by which any sizes are done."""
+        """Return a time [s] too short for n units, and a time enough for all allowed sizes."""
         usable = self.problem.high > 0
         early = self.problem.n / self._rates[usable].sum() * (1 - 1e-9) if usable.any() else 0.0
         return float(early), float(self._latest.max())
 
     def needed(self) -> float:
-        """Return the seconds that some device needs for its lower limit."""
+        """Return the least time [s] by which every device can finish some load in its limits."""
         return float(self.times(self.problem.low).max())
 
     def largest(self, seconds: float) -> IntArray:
-        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
+        """Return the largest whole loads (k,) that devices finish in `seconds`; at least `low`."""
         low, high, fixed = self.problem.low, self.problem.high, self.problem.fixed
         with np.errstate(over="ignore"):
             most = np.minimum(np.maximum(seconds - fixed, 0.0) * self._rates, high)
@@ -155,7 +165,7 @@ class Rates:
         return np.maximum(load, low)
 
     def runs(self, seconds: float) -> Runs:
-        """Return all whole loads that are done by then."""
+        """Return all whole loads that the devices finish in `seconds`."""
         largest = self.largest(seconds)
         device = np.flatnonzero(self.times(largest) <= seconds)
         return joined(device, self.problem.low[device], largest[device])
@@ -165,12 +175,15 @@ class Rates:
         load = self.largest(seconds)
         load = np.where(self.times(load) <= seconds, load + 1, load)
         times = self.times(load)[load <= self.problem.high]
-        # With a large fixed time the times of many loads are the same to the last digit.
+        # If the fixed time is large, the times of many loads are equal to the last digit.
         return float(times.min(where=times > seconds, initial=np.inf))
 
 
 def solve_constant(problem: Problem) -> Solution:
-    """Return whole sizes of least makespan if every speed were what it is at an even share."""
+    """Return the whole sizes of least makespan for constant speeds.
+
+    A speed that changes with load is replaced by the speed at an even share of the load.
+    """
     if problem.is_constant:
         loads = Rates(problem, problem.rates)
         least = least_time(loads)
@@ -185,9 +198,10 @@ def solve_constant(problem: Problem) -> Solution:
 
 
 def solve_gpa(problem: Problem) -> Solution:
-    """Return whole sizes of least makespan for the curves after the shape rule.
+    """Return the whole sizes of least makespan for curves that keep the shape rule.
 
-    Akima models are replaced by their points. Raises UsageError for models without points.
+    Points that violate the shape rule are dropped. Akima models are replaced by the piecewise
+    linear curves through their points. Raises UsageError for models without points.
     """
     models = tuple(in_shape(model, problem.name(i)) for i, model in enumerate(problem.models))
     loads = Segments(replace(problem, models=models))
@@ -204,7 +218,11 @@ def solve_gpa(problem: Problem) -> Solution:
 
 
 def in_shape(model: SpeedModel, name: str) -> SpeedModel:
-    """Return the model if it keeps the shape rule, else the Piecewise of the points that do."""
+    """Return a model that keeps the shape rule.
+
+    A Constant is returned unchanged, other models as Piecewise through the points that keep the
+    rule. name: of the device, for messages. Raises UsageError for models without points.
+    """
     if isinstance(model, Constant):
         return model
     points = model.points if isinstance(model, Akima) else model
@@ -220,7 +238,7 @@ def in_shape(model: SpeedModel, name: str) -> SpeedModel:
 
 
 def _keeps_shape(model: Piecewise) -> bool:
-    """Return whether the shape rule would drop no point."""
+    """Return whether all points of the model keep the shape rule."""
     top = int(np.argmax(model.speeds))
     rise = np.diff(model.speeds, prepend=0.0)
     slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)

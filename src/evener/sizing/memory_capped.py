@@ -1,9 +1,9 @@
 """Sizes with which devices of constant speed finish together, as far as their memories allow.
 
-The targets of Algorithm 1 of [LDHT]_: devices with the most speed for their memory are filled
-first, up to their memory ("saturated"); the rest goes to the others in proportion to speed. The
-paper goes through the devices one by one; `together` finds the same targets at once, lower limits
-included. Tests compare the two.
+The targets are those of Algorithm 1 of [LDHT]_: devices with the highest ratio of speed to memory
+are filled first, up to their memory ("saturated"); the remaining load is divided among the other
+devices in proportion to speed. The paper treats the devices one by one; `together` computes the
+same targets in one step and also respects lower limits. Tests compare both.
 """
 
 from __future__ import annotations
@@ -22,16 +22,17 @@ from evener.sizing.equal_finish import together
 from evener.sizing.rounding import limits, whole_sizes
 from evener.wording import memory, number, plural, spread, two_lines
 
-MAX_WHOLE = 2.0**53  # units; a double holds every whole number up to here
+MAX_WHOLE = 2.0**53  # [units]; doubles represent all whole numbers up to this one exactly
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """How much each of k devices gets.
+    """How much work each of k devices gets.
 
-    targets (k,) [units]: real; sizes (k,) [units]: whole numbers with the same sum where the load
-    is whole, else the targets; low, high (k,) [units]: limits; saturated (k,): filled to memory;
-    speeds (k,) [units/s]: at these sizes. notes: sentences on how they were found, for people.
+    targets (k,) [units]: real numbers. sizes (k,) [units]: whole numbers with the same sum if
+    vertices have weight 1, else equal to the targets. low, high (k,) [units]: limits. saturated
+    (k,): whether the device is filled to its capacity. speeds (k,) [units/s]: speeds at these
+    sizes. notes: sentences for the user on how the sizes were found.
     """
 
     targets: FloatArray
@@ -49,7 +50,7 @@ class Sizes:
 
     @cached_property
     def seconds(self) -> FloatArray:
-        """Seconds (k,) that each device computes."""
+        """Computing time (k,) of each device [s]."""
         return np.asarray(self.sizes / self.speeds, np.float64)
 
     @property
@@ -61,11 +62,11 @@ class Sizes:
 def target_weights(
     load: float, speeds: npt.ArrayLike, capacities: npt.ArrayLike | None = None
 ) -> tuple[FloatArray, BoolArray]:
-    """Return targets of least max(target / speed) under capacities: [LDHT]_, Algorithm 1.
+    """Return the targets that minimise max(target / speed) under capacities: [LDHT]_, Algorithm 1.
 
     speeds (k,) [units/s], capacities (k,) [units] or None. Returns targets (k,) [units], which sum
-    to `load`, and saturated (k,). O(k log k). Raises InfeasibleError where the capacities do not
-    hold the load, InputError where a speed or capacity is not above zero.
+    to `load`, and saturated (k,). O(k log k). Raises InfeasibleError if the capacities sum to less
+    than the load, InputError if a speed or capacity is not above zero.
     """
     speed = _positive(speeds, "speeds")
     cap = np.full(speed.size, np.inf) if capacities is None else _capacities(capacities, speed.size)
@@ -81,8 +82,10 @@ def target_weights(
 def _capped(
     load: float, speeds: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Return targets (k,) between low and high with which all devices finish together, and which
-    of them `high` kept from taking more.
+    """Return targets (k,) between low and high, and saturated (k,).
+
+    All devices finish together, except those at a limit. saturated: devices that would get more if
+    `high` allowed it.
     """
     rates = np.maximum(speeds / speeds.max(), 1e-300)  # only ratios matter: their sum is finite
     targets, seconds = together(load, rates, np.zeros(speeds.size), low, high)
@@ -101,10 +104,11 @@ def target_sizes(
 ) -> Sizes:
     """Return the Sizes of `n` units of load for a Platform, or for speeds (k,) [units/s].
 
-    memory_units (k,) [units] caps devices given by speeds; a Platform brings its own, in bytes
-    at `bytes_per_unit` [B/unit] or in units. With `unit` the load is n vertices of weight 1:
-    sizes are whole and low and high follow the whole-number rule of `limits`; otherwise n may be
-    real and low, high are (1 -+ epsilon) targets. Raises InfeasibleError with the shortfall.
+    memory_units (k,) [units]: capacities, if `machine` is an array of speeds. A Platform states its
+    own capacities, in units or in bytes, which are converted with `bytes_per_unit` [B/unit]. With
+    `unit`, the load is n vertices of weight 1: sizes are whole, and low and high follow the
+    whole-number rule of `limits`. Otherwise n may be real, and low and high are (1 -+ epsilon) x
+    targets. Raises InfeasibleError if the load does not fit, with the missing amount.
     """
     if not 0 <= epsilon < 1:
         raise InputError(f"epsilon must lie in [0, 1), not {epsilon}")
@@ -135,7 +139,7 @@ def target_sizes(
 
 
 def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -> None:
-    """Raise InfeasibleError where low_units exceed a capacity, or the load in sum.
+    """Raise InfeasibleError if a low_units exceeds its capacity, or their sum exceeds the load.
 
     least (k,): low_units of the devices; capacities (k,); n: the load; all [units].
     """
@@ -153,9 +157,10 @@ def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -
 
 
 def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
-    """Return the capacity (k,) of each device [units]: the least of memory, high_units and curve.
+    """Return the capacity (k,) of each device [units].
 
-    Infinity where there is none.
+    It is the least of its memory, its high_units and the capacity of its speed curve, or infinity
+    if the device has none of these.
     """
     with np.errstate(divide="ignore"):
         by_bytes = platform.memories / bytes_per_unit if bytes_per_unit > 0 else np.inf
@@ -168,7 +173,7 @@ def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
 
 
 def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
-    """Return the message that says by how much the memories fall short of the load."""
+    """Return an error message that states how much of the load does not fit into the memories."""
     short = n - room
     amount = f"{short:,.0f} units" if short >= 1 else f"{short:,.3g} units"
     if bytes_per_unit > 0:
@@ -177,7 +182,7 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
 
 
 def remedy(n: float, room: float) -> str:
-    """Return the hint that says what would make the load fit."""
+    """Return a hint that states which change of memory or load would make the load fit."""
     if room <= 0:
         return "No device can hold a single unit: check the memory sizes and the bytes per unit."
     more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10

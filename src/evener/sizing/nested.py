@@ -1,13 +1,13 @@
-"""nested_tiling: a matrix over nodes (INPA), and within each over its devices (IDPA), by measuring.
+"""nested_tiling: divide a matrix over nodes (INPA) and each part over devices (IDPA), by measuring.
 
-The tiling is inside the loop ([Cla14]_, 5.2): in each round INPA turns the areas of the nodes into
-rectangles of whole blocks, of least half-perimeter in columns; IDPA cuts each node's rectangle into
-slices over its full height, a device each. What is measured is thus a product of the shape that
-a device will have, rows x columns, and not a load alone. `layered_sizes` (layered.py) divides loads
-without a shape, over any depth of tree.
+The tiling is computed inside the loop ([Cla14]_, 5.2). In each round INPA turns the areas of the
+nodes into rectangles of whole blocks, arranged in columns, with least half-perimeter. IDPA cuts
+each node's rectangle into slices of full height, one per device. Each measurement therefore has the
+shape (rows x columns) that the device will get, not only its load. `layered_sizes` (layered.py)
+divides loads without a shape, over a tree of any depth.
 
-Beyond [Cla14]_: steps are damped and the best round is kept, as Dynamic does; IDPA starts a node's
-later rounds from the proportions of the last one instead of from even slices.
+Beyond [Cla14]_: Dynamic damps the steps, and the best round is returned; in later rounds IDPA
+starts from the proportions of a node's previous slices instead of from even slices.
 """
 
 from __future__ import annotations
@@ -32,16 +32,18 @@ from evener.sizing.tiling.methods import blocks_of
 from evener.sizing.tiling.whole import proportional, upright_or_lying
 from evener.wording import brief
 
-# measure(devices (p,), rows, columns (p,)): seconds (p,) of the devices of one node, which work at
-# the same time, device j on rows x columns[j] elements; infinity where one cannot.
+# measure(devices (p,), rows, columns (p,)) returns the seconds (p,) of the devices of one node,
+# which work at the same time, device j on rows x columns[j] elements; infinity for a device that
+# cannot do them.
 MeasureSlices: TypeAlias = Callable[[IntArray, int, IntArray], npt.ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """A node's rectangle cut into columns (p,) [elements], one a device, left to right.
+    """A node's rectangle, cut from left to right into one slice of full height per device.
 
-    seconds (p,): measured for them [s]. converged: whether times agree. steps: measurements taken.
+    columns (p,): width of each slice [elements]. seconds (p,): measured times [s]. converged:
+    whether the times are balanced. steps: number of measurements.
     """
 
     columns: IntArray
@@ -56,7 +58,7 @@ class Slices:
 
     @property
     def can(self) -> bool:
-        """Whether the node's devices can do their slices at all."""
+        """Whether every device of the node can do its slice, that is, no time is infinity."""
         return bool(np.isfinite(self.seconds).all())
 
 
@@ -80,11 +82,11 @@ class NestedRound:
 
 @dataclass(frozen=True, eq=False)
 class NestedTiling:
-    """The best round of nested_tiling, and all of them.
+    """The best round of nested_tiling, and the list of all rounds.
 
-    nodes: tiling of the q nodes in whole blocks. slices: of each node. converged: whether nodes,
-    and in each its devices, are balanced. measurements: how often a node's devices were measured.
-    rounds: in the order they were tried.
+    nodes: tiling of the q nodes in whole blocks. slices: those of each node. converged: whether the
+    times of the nodes, and of the devices in each node, are balanced. measurements: how often a
+    node's devices were measured. rounds: all rounds in the order they were tried.
     """
 
     nodes: Tiling
@@ -102,9 +104,10 @@ class NestedTiling:
         return max(one.makespan for one in self.slices)
 
     def spans(self, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
-        """Return (k, 4) first row, end row, first column, end column [elements], node by node.
+        """Return each device's rectangle, node by node, as an array (k, 4).
 
-        shape: of the matrix [elements]. Ends are exclusive.
+        The columns are first row, end row, first column, end column [elements]; ends are exclusive.
+        shape: number of rows and columns of the matrix [elements].
         """
         rows = []
         for (top, end, left, _), one in zip(self.nodes.spans(shape).tolist(), self.slices,
@@ -115,10 +118,10 @@ class NestedTiling:
 
 
 class SliceSearch:
-    """IDPA: the slices of one node's rectangle, of any shape asked for; each shape once.
+    """IDPA: finds the slices of one node's rectangle, for any shape; each shape is solved once.
 
-    devices (p,): numbers that `measure` knows. epsilon: spread of times that counts as balanced.
-    method, max_steps: of Dynamic.
+    devices (p,): device numbers, which are passed to `measure`. epsilon: times are balanced if
+    their spread is at most this. method, max_steps: arguments of Dynamic.
     """
 
     def __init__(
@@ -135,11 +138,14 @@ class SliceSearch:
         self._measure, self._epsilon = measure, epsilon
         self._method, self._max_steps = method, max_steps
         self._known: dict[tuple[int, int], Slices] = {}
-        self._shares: FloatArray | None = None  # of the columns, in the latest slices
+        self._shares: FloatArray | None = None  # each device's share of columns in the last slices
         self.measurements = 0
 
     def slices(self, rows: int, columns: int) -> Slices:
-        """Return slices of rows x columns elements; infinite seconds where the node cannot."""
+        """Return the slices of rows x columns elements.
+
+        Their seconds are infinity if the node cannot do this rectangle.
+        """
         key = rows, columns
         if key not in self._known:
             self._known[key] = self._found(rows, columns)
@@ -161,7 +167,10 @@ class SliceSearch:
         return Slices(best.sizes, best.seconds, search.converged, self.measurements - before)
 
     def _searched(self, rows: int, columns: int) -> Dynamic:
-        """Run DPA on the number of columns, beginning with a column each (5.2.2, step 1)."""
+        """Run DPA on the number of columns, after measuring one column per device.
+
+        See [Cla14]_, 5.2.2, step 1.
+        """
         p = self.devices.size
         ones = np.ones(p, np.int64)
         first = self._timed(rows, ones)
@@ -187,7 +196,8 @@ class SliceSearch:
         return np.asarray(self._measure(self.devices, rows, columns), np.float64)
 
 
-# Slices of all q nodes for rectangles (q, 2) of rows and columns [elements].
+# Function that takes the rows and columns [elements] of q rectangles (q, 2) and returns the Slices
+# of the q nodes.
 SliceNodes: TypeAlias = Callable[[IntArray], Sequence[Slices]]
 
 
@@ -202,15 +212,16 @@ def nested_tiling(
     method: str = "gpa",
     max_steps: int = MAX_STEPS,
 ) -> NestedTiling:
-    """Return a tiling of shape = (rows, columns) [elements] over nodes, and slices within each.
+    """Return a tiling of a matrix over nodes, and of each node's rectangle over its devices.
 
-    nodes: numbers of the devices of each. block: side of the blocks of which the nodes get whole
-    ones. measure(devices, rows, columns (p,)): seconds (p,) of one node's devices, at the same
-    time on rows x columns elements each; infinity where one cannot. epsilon: spread of nodes' times
-    that counts as balanced; inner_epsilon: of devices' in a node, by default half of it. method,
-    max_steps: of Dynamic, at both levels.
+    nodes: the device numbers of each node. shape: (rows, columns) of the matrix [elements]. block:
+    side of the square blocks; each node gets whole blocks. measure(devices, rows, columns (p,))
+    returns the seconds (p,) of one node's devices, which work at the same time, device j on rows x
+    columns[j] elements; infinity for a device that cannot do them. epsilon: nodes are balanced if
+    the spread of their times is at most this; inner_epsilon: the same for the devices of a node, by
+    default epsilon / 2. method, max_steps: arguments of Dynamic, at both levels.
 
-    Raises InputError for nodes without devices, InfeasibleError where the matrix fits nowhere.
+    Raises InputError for nodes without devices, InfeasibleError if the nodes cannot do the matrix.
     """
     inner = epsilon / 2 if inner_epsilon is None else inner_epsilon
     searches = [SliceSearch(own, measure, inner, method, max_steps) for own in nodes]
@@ -235,11 +246,11 @@ def tiling_of_nodes(
     method: str = "gpa",
     max_steps: int = MAX_STEPS,
 ) -> NestedTiling:
-    """Return what nested_tiling does, for q nodes whose IDPA is called as slice_nodes(sides).
+    """Like nested_tiling, but for q nodes whose IDPA is the function slice_nodes(sides).
 
-    sides (q, 2) [elements]: rows and columns of each node's rectangle. On ranks of MPI every rank
-    slices its own node and gathers the others' Slices, so that all take the same steps (INPA,
-    5.2.1). Raises as nested_tiling.
+    sides (q, 2) [elements]: rows and columns of each node's rectangle. In an MPI program, every
+    rank slices the rectangle of its own node and gathers the Slices of the other nodes, so that all
+    ranks take the same steps (INPA, [Cla14]_, 5.2.1). Raises the same errors as nested_tiling.
     """
     rows, columns = blocks_of(shape, block)
     taken: list[NestedRound] = []
@@ -269,7 +280,10 @@ def tiling_of_nodes(
 
 
 def _shared_out(n: int, shares: FloatArray) -> IntArray:
-    """Return whole numbers (k,) in proportion to shares (k,), some above zero, that sum to n."""
+    """Return whole numbers (k,) that sum to n, in proportion to shares (k,).
+
+    At least one share must be above zero.
+    """
     used = np.flatnonzero(shares > 0)
     own = shares[used] / shares[used].sum() * n
     found = np.zeros(shares.size, np.int64)
@@ -284,9 +298,9 @@ def slice_times(
 ) -> MeasureSlices:
     """Return a `measure` for nested_tiling that evaluates models instead of measuring devices.
 
-    models: of each device by its number, whose unit is a block of `block` x `block` elements; a
-    surface takes height and width in blocks. fixed_seconds: (k,) or one [s], added to the time of
-    each device that gets anything.
+    models: the model of each device, indexed by device number; its unit of load is a block of
+    `block` x `block` elements. A SpeedSurface takes height and width in blocks. fixed_seconds: (k,)
+    or one number [s], added to the time of each device with a load above zero.
     """
     fixed = checked_seconds(fixed_seconds, len(models), "fixed_seconds")
 

@@ -1,11 +1,12 @@
-"""npa: the numerical partitioning algorithm, equal times on smooth curves by root finding.
+"""npa: the numerical partitioning algorithm: equal times on smooth curves, by root finding.
 
-The unknowns are real shares x and the time T they all take: t_i(x_i) = T and sum x = n ([Cla14]_,
-4.2). Few devices: MINPACK's hybrid method (hybrj) with its Jacobian, as in [Cla14]_. Many: Newton,
-whose Jacobian is an arrow (a diagonal, and a border for T and the sum), so that a step with limits
-is a problem of `together`. Both start from even shares. Where neither finds a balance, the time is
-bisected as in GPA, and a balance is searched behind the hump of time where that ends (`slid`); if
-there is none, the solution says so.
+The unknowns are real shares x and the time T that all devices take: t_i(x_i) = T and sum x = n
+([Cla14]_, 4.2). For few devices, the solver is MINPACK's hybrid method (hybrj) with the Jacobian,
+as in [Cla14]_; for many, Newton's method. Its Jacobian is an arrow matrix (a diagonal, and a border
+for T and the sum), so `together` computes a Newton step within the limits. Both start from even
+shares. If neither finds a balance, the time is bisected as in GPA, and if the time curve of a
+device has a hump there, `slid` looks for a balance on the far side of the hump. If it finds none,
+the notes of the solution say so.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from evener.sizing.problems import Problem, Solution
 from evener.sizing.rounding import whole_from_balanced
 from evener.sizing.segments import CurvePieces, Segments, stacked
 
-FEW = 24  # devices up to which MINPACK is tried, whose Jacobian is dense
+FEW = 24  # MINPACK, whose Jacobian is dense, is tried for at most this many devices
 BALANCED = 1e-9  # relative difference of times below which devices are balanced
 MAX_STEPS = 80  # of Newton's method
-PARTS = (1.0, 0.5, 0.25, 0.1)  # of a Newton step, tried in turn; the last is taken in any case
+PARTS = (1.0, 0.5, 0.25, 0.1)  # fractions of a Newton step to try; the last is always accepted
 
 
 def solve_npa(problem: Problem) -> Solution:
-    """Return whole sizes near real ones that take equal times on smooth curves.
+    """Return whole sizes near real shares that take equal times on smooth curves.
 
-    Piecewise models are replaced by Akima's spline through their points. Of several balances any
-    may be found. Raises UsageError for models without points.
+    Piecewise models are replaced by Akima splines through their points. If there are several
+    balances, any of them may be found. Raises UsageError for models without points.
     """
     models = tuple(_smooth(model, problem.name(i)) for i, model in enumerate(problem.models))
     smooth = replace(problem, models=models)
@@ -43,7 +44,7 @@ def solve_npa(problem: Problem) -> Solution:
         return Solution(problem.low)
     curves = SmoothTimes(smooth, stacked(models))
     for solve in (_hybrid, _newton) if problem.k <= FEW else (_newton,):
-        with np.errstate(all="ignore"):  # where numbers overflow no balance is found
+        with np.errstate(all="ignore"):  # if numbers overflow, no balance is found
             shares = solve(smooth, curves)
         if shares is not None:
             return Solution(
@@ -69,7 +70,7 @@ def _whole(problem: Problem, shares: FloatArray, curves: SmoothTimes) -> IntArra
 
 
 class SmoothTimes:
-    """Times of real shares and their derivatives; below zero, speed is that at zero."""
+    """Times of real shares, and their derivatives; a share below zero has the speed at zero."""
 
     def __init__(self, problem: Problem, pieces: CurvePieces) -> None:
         self._pieces, self._fixed = pieces, problem.fixed
@@ -84,15 +85,16 @@ class SmoothTimes:
         return shares / speed + self._fixed, (1.0 - shares / speed * slope) / speed
 
     def times(self, device: IntArray, load: IntArray) -> FloatArray:
-        """Return the seconds of loads (r,) on devices (r,)."""
+        """Return the seconds (r,) that devices (r,) take for loads (r,)."""
         speed = self._pieces.speed(self._pieces.of(device, load.astype(np.float64)), load)
         return np.asarray(load / speed + self._fixed[device])
 
 
 def gap(problem: Problem, shares: FloatArray, seconds: FloatArray) -> float:
-    """Return by how much the last device that can give work ends after the first that can take it.
+    """Return the time [s] between the ends of the first and the last device that could swap work.
 
-    In seconds; zero or below at a balance, where all times are equal but for devices at a limit.
+    The last device is above its lower limit, the first one below its upper limit. The gap is zero
+    or negative at a balance, where all times are equal except those of devices at a limit.
     """
     last = np.max(seconds, where=shares > problem.low, initial=-np.inf)
     first = np.min(seconds, where=shares < problem.high, initial=np.inf)
@@ -105,7 +107,10 @@ def _balanced(problem: Problem, shares: FloatArray, seconds: FloatArray) -> bool
 
 
 def _hybrid(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
-    """Return shares by MINPACK's hybrj; shares beyond a limit are held there, the rest redone."""
+    """Return balanced shares by MINPACK's hybrj, or None.
+
+    Shares beyond a limit are set to this limit and kept there, and the others are solved again.
+    """
     from scipy.optimize import root
 
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
@@ -129,7 +134,7 @@ def _hybrid(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
 
 
 def _slide(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
-    """Return a balance on the falling side of a hump of time, or None."""
+    """Return balanced shares on the falling side of a hump of a time curve, or None; see `slid`."""
     with np.errstate(all="ignore"):
         shares = slid(problem)
     if shares is None or not _balanced(problem, shares, curves.at(shares)[0]):
@@ -138,7 +143,10 @@ def _slide(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
 
 
 class _System:
-    """F(x) = 0 and its Jacobian ([Cla14]_, 4.5 and 4.8), in parts of an even share."""
+    """The equations F(x) = 0 and their Jacobian ([Cla14]_, 4.5 and 4.8).
+
+    x: the free shares, in units of an even share. rest: the load that they sum to [units].
+    """
 
     def __init__(
         self, curves: SmoothTimes, shares: FloatArray, free: IntArray, rest: float
@@ -149,7 +157,7 @@ class _System:
         self._scale = float(curves.at(self.filled(self.start))[0][free].mean())
 
     def filled(self, x: FloatArray) -> FloatArray:
-        """Return all shares, with x for those that are free."""
+        """Return the shares (k,) of all devices, with the free ones taken from x."""
         shares = self._shares.copy()
         shares[self._free] = x * self._unit
         return shares
@@ -167,7 +175,7 @@ class _System:
 def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
     """Return balanced shares by Newton's method within the limits, or None.
 
-    A step that does not help is shortened.
+    A step that does not reduce the gap enough is shortened.
     """
     shares = step_within(problem, problem.even, np.zeros(problem.k), np.ones(problem.k))
     seconds, slopes = curves.at(shares)
@@ -176,7 +184,7 @@ def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
             return shares
         if not np.isfinite(seconds).all():
             return None
-        # Where time does not rise with load, the slope at constant speed is taken.
+        # If time does not rise with load, use the slope that a constant speed would have.
         own = (seconds - problem.fixed) / np.maximum(shares, 1e-9)
         rising = np.where(slopes > 0.02 * own, slopes, np.maximum(own, 1e-300))
         target = step_within(problem, shares, seconds, rising)
@@ -193,16 +201,16 @@ def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
 def step_within(
     problem: Problem, shares: FloatArray, seconds: FloatArray, slopes: FloatArray
 ) -> FloatArray:
-    """Return shares within the limits that sum to n and take equal times, if times were lines.
+    """Return shares within the limits that sum to n and take equal times, for linearised times.
 
-    seconds, slopes (k,): of the lines at `shares`; slopes above zero.
+    seconds, slopes (k,): values and derivatives of the times at `shares`; slopes are above zero.
     """
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
     return together(problem.n, 1.0 / slopes, seconds - shares * slopes, low, high)[0]
 
 
 def _smooth(model: SpeedModel, name: str) -> SpeedModel:
-    """Return Akima's spline through a model's points; constants are returned as they are."""
+    """Return the Akima spline through a model's points, or a Constant unchanged."""
     if isinstance(model, Constant | Akima):
         return model
     if isinstance(model, Piecewise):
@@ -213,18 +221,19 @@ def _smooth(model: SpeedModel, name: str) -> SpeedModel:
     )
 
 
-# A balance where bisection over the time ends at a jump: the largest loads done by a time jump
-# where time falls with load, past the top of a hump. If the load n lies within such a jump, a
-# balance lies on the far side of the hump: the load of that device slides down it, and the others
-# take what they do by the time that it then takes. Their sum is continuous, below n at first and
-# above it in the end.
-MAX_SLID = 64  # devices: each model is asked alone, a hundred times
+# Humps: the time curve of a device may rise to a top and then fall with load. At the time of the
+# top, the largest load that the device finishes jumps from before the hump to behind it. If the
+# bisection over the time ends at such a jump, because n lies between the sums of loads before and
+# after it, a balance lies on the falling side of the hump. `slid` finds it by bisection on the load
+# of this device within the jump; the others get the loads that they finish in the time this device
+# takes. The sum of all loads is continuous, below n at one end and at least n at the other.
+MAX_SLID = 64  # limit on the devices, as each model is evaluated alone, about a hundred times
 
 
 def slid(problem: Problem) -> FloatArray | None:
-    """Return real shares (k,) that sum to n and are in balance unless several devices jump.
+    """Return real shares (k,) that sum to n and are balanced, unless several devices jump at once.
 
-    None for more than MAX_SLID devices, and where no time is enough.
+    See "Humps" above. Returns None for more than MAX_SLID devices, or if no time is enough.
     """
     if problem.k > MAX_SLID:
         return None
@@ -248,7 +257,7 @@ def slid(problem: Problem) -> FloatArray | None:
 
 
 def _slid_to(problem: Problem, device: int, load: float) -> FloatArray:
-    """Return the shares of all devices by the time that one device takes for this load."""
+    """Return the shares (k,) that devices finish in the time that `device` takes for `load`."""
     seconds = float(problem.models[device].time(load)) + float(problem.fixed[device])
     shares = problem.most_by(seconds)
     shares[device] = load

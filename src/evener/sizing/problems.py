@@ -18,11 +18,12 @@ from evener.sizing.memory_capped import MAX_WHOLE, shortfall
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Minimise the largest time over whole sizes: low <= sizes <= high, which sum to n.
+    """A sizing problem: find whole sizes that sum to n and minimise the makespan.
 
-    models: k of them. low, high (k,) int64 [units]; high is at most floor(capacity) and n.
-    fixed (k,) float64 [s]: added to the time of every device that gets anything.
-    names: of the devices, for messages.
+    The sizes must satisfy low <= sizes <= high. models: one speed model per device (k).
+    low, high (k,) int64 [units]; high is at most floor(capacity) and n.
+    fixed (k,) float64 [s]: time added for every device that gets a load above zero.
+    names: device names for messages.
     """
 
     models: tuple[SpeedModel, ...]
@@ -48,31 +49,36 @@ class Problem:
 
     @cached_property
     def is_flat(self) -> bool:
-        """Whether no speed changes with load, also by models of other kinds than Constant."""
+        """Whether every model gives the same speed for all loads, even if it is not a Constant."""
         return self.is_constant or all(map(is_flat, self.models))
 
     @cached_property
     def rates(self) -> FloatArray:
-        """(k,) speeds where all are constant [units/s]."""
+        """Speeds (k,) of the Constant models [units/s]; use it only if `is_constant` is true."""
         return np.array([model.rate for model in self.models if isinstance(model, Constant)])
 
     @property
     def even(self) -> FloatArray:
-        """(k,) even shares as far as the limits allow, at least a small part of a unit [units]."""
+        """Equal shares (k,) [units], clipped to the limits and to at least 1e-6 unit."""
         least = np.minimum(self.high, 1e-6)
         return np.asarray(np.clip(self.n / self.k, np.maximum(self.low, least), self.high))
 
     def most_by(self, seconds: float) -> FloatArray:
-        """Return (k,) the largest real load that each device does by then, within its limits."""
+        """Return the largest real loads (k,) [units] that devices finish in `seconds`.
+
+        Each load is clipped to the limits of its device.
+        """
         left = np.maximum(seconds - self.fixed, 0.0).tolist()
         most = [float(m.max_load(own)) for m, own in zip(self.models, left, strict=True)]
         return np.asarray(np.clip(most, self.low, self.high))
 
 
 class Solution(NamedTuple):
-    """What a method returns: whole sizes (k,), whether it reached its goal, and notes for people.
+    """The result of a sizing method.
 
-    bound [s]: no whole sizes have a smaller makespan; 0 where the method proves nothing.
+    sizes (k,): whole numbers [units]. converged: whether the method reached its goal.
+    notes: sentences for the user. bound [s]: a lower bound on the makespan of any whole sizes,
+    0 if the method proves none.
     """
 
     sizes: IntArray
@@ -91,9 +97,9 @@ def make_problem(
 ) -> Problem:
     """Return the checked Problem of dividing n units over devices with these models.
 
-    low, high: one number for all devices or one each [units]; None: 0 and the capacity.
-    Raises InputError for an invalid load, limit or time, InfeasibleError where the limits leave no
-    room for n or demand more than n.
+    low, high: one number for all devices or one per device [units]; None: 0 and the capacity.
+    Raises InputError for an invalid load, limit or time, and InfeasibleError if the upper limits
+    sum to less than n or the lower limits to more than n.
     """
     if not models:
         raise InputError("there are no devices")
@@ -137,9 +143,9 @@ def _check_room(problem: Problem) -> None:
 
 
 def checked_seconds(values: npt.ArrayLike | None, k: int, name: str) -> FloatArray:
-    """Return times (k,) [s] from one for all devices or one each; zeros for None.
+    """Return `values` as times (k,) [s], zeros for None.
 
-    Raises InputError for negative times.
+    values: one time for all devices, or one per device. Raises InputError for negative times.
     """
     seconds = np.zeros(k) if values is None else as_numbers(_all(values, k, name), name)
     if (seconds < 0).any():

@@ -1,4 +1,4 @@
-"""Whole sizes from real targets, and the limits on a block's weight around its target."""
+"""Whole sizes from real targets, and the low and high limits of a block around its target."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, NumberArray
 
-Times: TypeAlias = Callable[[IntArray, IntArray], FloatArray]  # of devices (r,) at loads (r,) [s]
+# Function that returns the seconds (r,) that devices (r,) take for loads (r,).
+Times: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
 
 SNAP = 1e-9  # relative: loads this close to a whole number are rounded to it
 
@@ -18,10 +19,10 @@ SNAP = 1e-9  # relative: loads this close to a whole number are rounded to it
 def limits(
     targets: FloatArray, epsilon: float, capacities: FloatArray, *, whole: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return low and high (k,) [units], the limits around the targets; high at most the capacity.
+    """Return the limits low and high (k,) [units] around targets t; high is at most the capacity.
 
-    Whole: low = min(floor(t), ceil((1 - epsilon) t)), high = max(ceil(t), floor((1 + epsilon) t)),
-    so that whole sizes between them always exist. Otherwise (1 -+ epsilon) t.
+    whole: low = min(floor(t), ceil((1 - epsilon) t)), high = max(ceil(t), floor((1 + epsilon) t)),
+    so that whole sizes between them always exist. Otherwise the limits are (1 -+ epsilon) t.
     """
     if not whole:
         return (1 - epsilon) * targets, np.minimum((1 + epsilon) * targets, capacities)
@@ -32,12 +33,12 @@ def limits(
 
 
 def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArray) -> NumberArray:
-    """Return whole sizes that sum to n with the least max(size / speed), from real targets (k,).
+    """Return the whole sizes (k,) that sum to n and minimise max(size / speed).
 
-    Optimal sizes are nowhere below floor(target), as no whole sizes end before the real ones. So
-    the units lost by rounding down are handed out, each to the device that finishes it first, at
-    most to `high`; ties go to the lower index. O(k log k): units of constant speed need not be
-    handed out one by one, as `given_out` does for any times.
+    targets (k,): the real loads that do so. No optimal size is below floor(target), as no whole
+    sizes have a smaller makespan than the targets. So targets are rounded down, and each missing
+    unit goes to the device below `high` that finishes it first; ties go to the lower index. O(k log
+    k), as speeds are constant; `given_out` does the same for any times, unit by unit.
     """
     sizes = np.minimum(np.floor(snapped(targets)), high)
     left = int(n - sizes.sum())
@@ -58,9 +59,10 @@ def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArra
 def _increments(
     left: int, sizes: FloatArray, speeds: FloatArray, high: FloatArray
 ) -> npt.NDArray[np.int64]:
-    """Return how many more units each device finishes by a time at which `left` are done.
+    """Return how many more units each device finishes by a time at which at least `left` are done.
 
-    Bisection that stops as soon as at most k units too many are done, unlike `halved`.
+    The time is found by bisection. Unlike `halved`, it stops as soon as at most left + k units are
+    done.
     """
     room = np.clip(high - sizes, 0, left)
 
@@ -81,12 +83,13 @@ def _increments(
 
 
 def snapped(values: FloatArray) -> FloatArray:
-    """Return values, those within rounding errors of a whole number, as 6.9999999999, rounded.
+    """Return the values, with those rounded that equal a whole number up to rounding errors.
 
-    The sum changes by at most 0.4, so that whole sizes between floors and ceilings still exist.
+    For example, 6.9999999999 becomes 7. The sum changes by at most 0.4, so that whole sizes between
+    floors and ceilings still exist.
     """
     near = np.rint(values)
-    digits = (8 + np.sqrt(values.size)) * np.finfo(np.float64).eps  # what k roundings may add
+    digits = (8 + np.sqrt(values.size)) * np.finfo(np.float64).eps  # error of k roundings
     tolerance = np.minimum(digits * np.maximum(near, 1), 0.4 / values.size)
     return np.asarray(np.where(np.abs(values - near) <= tolerance, near, values), np.float64)
 
@@ -94,30 +97,34 @@ def snapped(values: FloatArray) -> FloatArray:
 def whole_from_balanced(
     shares: FloatArray, n: int, low: IntArray, high: IntArray, times: Times
 ) -> IntArray:
-    """Return whole sizes between low and high that sum to n, from real shares (k,) that do.
+    """Return whole sizes (k,) between low and high that sum to n, from real shares (k,).
 
-    All shares are rounded down; each unit lost goes to the device that finishes it first. Where
-    shares are balanced (all take the same time but for those at their limits) and time rises with
-    load, this is optimal: no optimal size is below its share rounded down.
+    The shares must lie within the limits and sum to n. All shares are rounded down, and each
+    missing unit goes to the device that finishes it first. This is optimal if shares are balanced
+    (all devices take the same time, except those at a limit) and time rises with load: then no
+    optimal size is below its share rounded down.
     """
     near = np.rint(shares)
     snapped = np.where(np.abs(shares - near) <= SNAP * (1 + shares), near, shares)
     sizes = np.clip(np.floor(snapped).astype(np.int64), low, high)
     surplus = int(sizes.sum()) - n
-    for _ in range(surplus):  # shares that snapping brought above n: a few units at most
+    for _ in range(surplus):  # snapping may bring the sum above n by a few units
         used = np.flatnonzero(sizes > low)
         sizes[used[np.argmax(times(used, sizes[used]))]] -= 1
     return given_out(sizes, n, high, times)
 
 
 def given_out(sizes: IntArray, n: int, high: IntArray, times: Times) -> IntArray:
-    """Return sizes (k,) raised to the sum n, each unit where it is done first, at most `high`."""
+    """Return sizes (k,) increased until they sum to n.
+
+    Each unit goes to the device below `high` that finishes it first.
+    """
     left, room = n - int(sizes.sum()), high - sizes
     device, nth = np.flatnonzero(room > 0), 1
     owner, order, finish = (np.zeros(0, np.int64),) * 2 + (np.zeros(0),)
     latest = np.zeros(sizes.size)
     while left > 0 and device.size:
-        # The next unit of each device whose last one is among the first `left` units so far.
+        # Add the nth unit of each device whose unit n - 1 is among the `left` earliest so far.
         done = np.maximum(times(device, sizes[device] + nth), latest[device])
         latest[device] = done
         owner, finish = np.concatenate([owner, device]), np.concatenate([finish, done])
@@ -132,9 +139,9 @@ def given_out(sizes: IntArray, n: int, high: IntArray, times: Times) -> IntArray
 
 
 def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: IntArray) -> IntArray:
-    """Return whole sizes at start + part x (end - start), with the same sum, within the limits.
+    """Return whole sizes near start + part x (end - start), within the limits and with equal sum.
 
-    A part above 1 goes beyond `end`. `end` itself where the limits leave no such sizes.
+    A part above 1 goes beyond `end`. If the limits permit no such sizes, `end` is returned.
     """
     exact = np.clip(start + part * (end - start), low, high)
     sizes = np.floor(exact).astype(np.int64)
@@ -148,9 +155,10 @@ def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: In
 
 
 def raised(sizes: npt.NDArray[np.int64], low: IntArray) -> npt.NDArray[np.int64]:
-    """Return sizes (k,) raised to `low` at least; what that takes comes from the largest surplus.
+    """Return sizes (k,) with the same sum, of which none is below `low`.
 
-    The sum stays the same; that of `low` must not be above it.
+    The units needed are taken from the devices with the largest surplus over `low`. `low` must sum
+    to at most the sum of `sizes`.
     """
     found = np.maximum(sizes, low).astype(np.int64)
     missing = int(found.sum() - sizes.sum())

@@ -1,12 +1,13 @@
-"""Which whole loads are done by a given time, for piecewise and Akima models and constants.
+"""Which whole loads are finished in a given time, for constant, piecewise and Akima models.
 
-`CurvePieces` holds the speed curves of all devices in flat arrays, evaluated all at once. A
-constant is one piece; a piecewise model has a linear piece between neighbouring knots, an Akima
-model a cubic one. Before the first knot and behind the last, speed is constant.
+`CurvePieces` stores the speed curves of all devices in flat arrays, so that they are evaluated all
+at once. A constant is one piece. Between neighbouring knots, a piecewise model has a linear piece
+and an Akima model a cubic one. Before the first knot and behind the last, speed is constant.
 
-Between two knots of a piecewise model speed is a + b x, so time x / (a + b x) only rises or only
-falls; cubic pieces are cut where time turns. In such a segment the whole loads done by a time are
-one run that starts at an end, and all segments are asked at once.
+Between two knots of a piecewise model, speed is a + b x, so time x / (a + b x) is monotone in load.
+Cubic pieces are cut at the extrema of time. Time is then monotone within each segment, so the whole
+loads that are finished in a given time form one run at one end of the segment. All segments are
+evaluated at once.
 """
 
 from __future__ import annotations
@@ -28,12 +29,13 @@ ROOT_STEPS = 64  # halvings: more than the 53 bits of a double
 
 @dataclass(frozen=True, eq=False)
 class CurvePieces:
-    """s pieces of the speed curves of k devices, by device and load.
+    """s pieces of the speed curves of k devices, sorted by device and load.
 
-    device (s,) int64; left (s,) [units]: load at which a piece begins, 0 for a device's first.
-    Speed at x is the cubic with coefficients (4, s), highest power first, in x - base (s,).
-    bernstein (4, s): coefficients of cubic pieces between base and end (s,), which Akima models
-    are evaluated by; zero for the others. start (k + 1,): first piece of each device.
+    device (s,) int64. left (s,) [units]: load at which a piece begins, 0 for a device's first
+    piece. Speed at load x is the cubic with coefficients (4, s), highest power first, in x - base
+    (s,). bernstein (4, s): Bernstein coefficients between base and end (s,), with which the cubic
+    pieces of Akima models are evaluated; zero for other pieces. start (k + 1,): first piece of each
+    device.
     """
 
     device: IntArray
@@ -46,7 +48,7 @@ class CurvePieces:
     is_linear: bool
 
     def speed(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
-        """Return the speed at loads that lie in these pieces [units/s]."""
+        """Return the speed [units/s] at each load; `piece` is the piece in which it lies."""
         a = load - self.base[piece]
         linear = self.coefficients[3, piece] + self.coefficients[2, piece] * a
         if self.is_linear:
@@ -58,17 +60,17 @@ class CurvePieces:
         return np.where(p > 0, cubic, linear)
 
     def slope(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
-        """Return the derivative of speed at loads that lie in these pieces [1/s]."""
+        """Return the derivative of speed [1/s] at each load; `piece` is the piece of the load."""
         u = load - self.base[piece]
         a, b, c, _ = self.coefficients[:, piece]
         return np.asarray(c if self.is_linear else (3 * a * u + 2 * b) * u + c)
 
     def of(self, device: IntArray, load: FloatArray) -> IntArray:
-        """Return the piece in which the load of each device lies."""
+        """Return the piece (r,) in which each load (r,) of devices (r,) lies."""
         return last_begun(self.left, self.start, device, load)
 
     def split(self) -> CurvePieces:
-        """Return the same curves with pieces cut so that time only rises or only falls in each."""
+        """Return the same curves, with pieces cut such that time is monotone in each piece."""
         if self.is_linear:
             return self
         after = np.r_[self.left[1:], np.inf]
@@ -89,10 +91,11 @@ class CurvePieces:
         )
 
     def _turns(self, right: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return loads at which time turns within a piece, and these pieces.
+        """Return the loads at which pieces must be cut, and the piece of each.
 
-        Time x / s turns where s - x s' is zero. The derivative of that, -x s'', is zero at most
-        once in a piece: on either side of it there is one root or none.
+        Time x / s has an extremum only where s - x s' is zero. The derivative of s - x s', which is
+        -x s'', is zero at most once in a piece. That load is returned too; on either side of it
+        there is at most one root.
         """
         a, b = self.coefficients[:2]
         with np.errstate(all="ignore"):
@@ -125,7 +128,7 @@ def can_stack(models: Iterable[SpeedModel]) -> bool:
 
 
 def stacked(models: Iterable[SpeedModel]) -> CurvePieces:
-    """Return the pieces of all models, without their capacities."""
+    """Return the CurvePieces of all models; capacities are ignored."""
     parts = [_pieces(model) for model in models]
     counts = np.array([left.size for left, _, _ in parts])
     device = np.repeat(np.arange(counts.size), counts)
@@ -138,7 +141,7 @@ def stacked(models: Iterable[SpeedModel]) -> CurvePieces:
 
 
 def follows(device: IntArray) -> BoolArray:
-    """Return (s - 1,) whether an entry is of the same device as the one before."""
+    """Return booleans (s - 1,): whether an entry has the same device as the previous entry."""
     return np.asarray(device[1:] == device[:-1])
 
 
@@ -147,7 +150,7 @@ def _starts(device: IntArray, k: int) -> IntArray:
 
 
 def _pieces(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the left ends of a model's pieces, and their coefficients in both forms."""
+    """Return the left ends of a model's pieces, and their power and Bernstein coefficients."""
     if isinstance(model, Constant):
         return _ZERO, np.array([[0.0], [0.0], [0.0], [model.rate]]), np.zeros((4, 1))
     assert isinstance(model, Piecewise | Akima)
@@ -168,10 +171,11 @@ _ZERO = np.zeros(1)
 def last_begun(
     begin: FloatArray | IntArray, start: IntArray, device: IntArray, load: FloatArray | IntArray
 ) -> IntArray:
-    """Return the last entry of each device (r,) that begins at its load (r,) or below.
+    """Return for each device (r,) its last entry whose `begin` is at most the load (r,).
 
-    begin: ascending within [start[d], start[d + 1]) for each device d. The device's first entry
-    where all begin above. Binary searches, all at once.
+    The entries of device d are start[d] to start[d + 1] - 1, in ascending order of `begin`. If all
+    of them begin above the load, the device's first entry is returned. All binary searches run at
+    once.
     """
     low, high = start[device], start[device + 1] - 1
     while (low < high).any():
@@ -181,14 +185,14 @@ def last_begun(
     return low
 
 
-NEWTON_STEPS = 6  # for a first guess within a cubic piece; halving does the rest
+NEWTON_STEPS = 6  # for a first guess within a cubic piece, which bisection then refines
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Whole loads of all devices as runs first..last, by device, ascending, with gaps between.
+    """Whole loads of all devices as runs first..last, ends included, with gaps between runs.
 
-    device, first, last: (r,) int64.
+    device, first, last: (r,) int64, sorted by device and load.
     """
 
     device: IntArray
@@ -197,10 +201,10 @@ class Runs:
 
 
 class Segments:
-    """The whole loads above zero of k devices, in s segments of monotone time; a `Loads`.
+    """The whole loads above zero of k devices, in s segments with monotone time.
 
-    device, first, last: (s,) int64, by device, ascending; devices without room for a unit have no
-    segment.
+    It implements `Loads`. device, first, last: (s,) int64, sorted by device and load; devices that
+    cannot take one unit have no segment.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -225,7 +229,7 @@ class Segments:
         self._start = np.searchsorted(self.device, np.arange(problem.k + 1))
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """Return the seconds (k,) that whole sizes within the limits take."""
+        """Return the seconds (k,) that the devices take for whole sizes (k,) within the limits."""
         seconds = np.zeros(self.problem.k)
         used = np.flatnonzero(np.asarray(sizes) > 0)
         if used.size:
@@ -233,7 +237,7 @@ class Segments:
         return seconds
 
     def bounds(self) -> tuple[float, float]:
-        """Return a time [s] too short for n units, and one by which any sizes are done."""
+        """Return a time [s] too short for n units, and a time enough for all allowed sizes."""
         if not self.device.size:
             return 0.0, 0.0
         # Within a segment no load is done faster than at one of its ends.
@@ -244,23 +248,23 @@ class Segments:
         return float(early), float(self._latest().max())
 
     def needed(self) -> float:
-        """Return the seconds that some device needs for its lower limit."""
+        """Return the least time [s] by which every device can finish some load in its limits."""
         least = np.full(self.problem.k, np.inf)
         np.minimum.at(least, self.device, self._least)
         return float(least[~self._has_zero].max(initial=0.0))
 
     def largest(self, seconds: float) -> IntArray:
-        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
+        """Return the largest whole loads (k,) that devices finish in `seconds`; at least `low`."""
         done = np.flatnonzero(self._least <= seconds)
         final = np.full(self.problem.k, -1)
-        final[self.device[done]] = done  # of several segments of a device the last one stays
+        final[self.device[done]] = done  # the last segment of a device overwrites its others
         result = self.problem.low.copy()
         some = final >= 0
         _, result[some] = self._run(final[some], seconds)
         return result
 
     def runs(self, seconds: float) -> Runs:
-        """Return all whole loads that are done by then, zero included."""
+        """Return all whole loads that the devices finish in `seconds`, including zero."""
         done = np.flatnonzero(self._least <= seconds)
         first, last = self._run(done, seconds)
         zeros = np.flatnonzero(self._has_zero)
@@ -298,7 +302,10 @@ class Segments:
         return last_begun(self.first, self._start, device, load)
 
     def _run(self, segment: IntArray, seconds: float) -> tuple[IntArray, IntArray]:
-        """Return the first and last load of each segment done by then; one end of it must be."""
+        """Return the first and last load of each segment that is finished in `seconds`.
+
+        At least one end of each segment must be finished in this time.
+        """
         first, last = self.first[segment], self.last[segment]
         at_first = self._at_first[segment] <= seconds
         rising = at_first & (self._at_last[segment] > seconds)
@@ -309,7 +316,11 @@ class Segments:
         return first, last
 
     def _crossing(self, segment: IntArray, seconds: float) -> IntArray:
-        """Return the last load done by then, seen from the end of the segment that is done."""
+        """Return the load of each segment where the run of finished loads ends.
+
+        One end of each segment is finished in `seconds` and the other is not; the run starts at the
+        finished end.
+        """
         rising = self._at_first[segment] <= seconds
         inside = np.where(rising, self.first[segment], self.last[segment])  # done
         outside = np.where(rising, self.last[segment], self.first[segment])  # not done
@@ -329,7 +340,10 @@ class Segments:
         return np.asarray(inside)
 
     def _guess(self, segment: IntArray, seconds: float) -> FloatArray:
-        """Return where time crosses `seconds`: exact where speed is linear, else by Newton."""
+        """Return the real load at which time crosses `seconds`.
+
+        It is exact if speed is linear, else an approximation by Newton's method.
+        """
         piece, left = self._piece[segment], seconds - self._fixed[segment]
         first, last = self.first[segment], self.last[segment]
         load: FloatArray = first + (last - first) / 2
@@ -342,7 +356,10 @@ class Segments:
 
 
 def joined(device: IntArray, first: IntArray, last: IntArray) -> Runs:
-    """Return runs, given by device and load without overlap, with those that touch joined."""
+    """Return the Runs first..last of each device, with adjacent runs joined.
+
+    The runs must be sorted by device and load and must not overlap.
+    """
     if not device.size:
         return Runs(device, first, last)
     opens = np.r_[True, (device[1:] != device[:-1]) | (first[1:] > last[:-1] + 1)]

@@ -1,4 +1,4 @@
-"""solve_sizes: sizes from speed models by any of METHODS; explain_sizes: why each is what it is.
+"""solve_sizes: sizes from speed models by any of METHODS; explain_sizes: the reason for each size.
 
 The method `auto` chooses constant or exact.
 """
@@ -24,12 +24,12 @@ from evener.wording import brief, duration
 
 @dataclass(frozen=True, eq=False)
 class SpeedSizes:
-    """How much each of k devices gets, by their speed models.
+    """How much work each of k devices gets, computed from their speed models.
 
-    sizes (k,) int64 [units], which sum to n; seconds (k,) float64 [s] by the models given;
-    makespan [s]: the largest; method: a key of METHODS; converged: whether the method reached its
-    goal; notes: sentences for people; bound [s]: no whole sizes have a smaller makespan, 0 where
-    nothing is proved.
+    sizes (k,) int64 [units], which sum to n. seconds (k,) float64 [s]: times by the models passed
+    to solve_sizes. makespan [s]: the largest of them. method: a key of METHODS. converged: whether
+    the method reached its goal. notes: sentences for the user. bound [s]: a lower bound on the
+    makespan of any whole sizes, 0 if the method proves none.
     """
 
     sizes: IntArray
@@ -54,14 +54,15 @@ def solve_sizes(
     fixed_seconds: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> SpeedSizes:
-    """Return whole sizes of n units with which the last device is done as early as possible.
+    """Divide n units such that the last device ends as early as possible; return the whole sizes.
 
-    models: k of them. method: a key of METHODS, or "auto". low, high: limits on whole sizes
-    [units], one for all or (k,); never above a model's capacity. fixed_seconds: (k,) or one [s],
-    added to the time of each device that gets anything. names: of devices, for messages.
+    models: one speed model per device (k). method: a key of METHODS, or "auto". low, high: limits
+    on sizes [units], one number for all devices or (k,); a model's capacity limits its size too.
+    fixed_seconds: (k,) or one number [s], added to the time of each device with a load above zero.
+    names: device names for messages.
 
     Raises UsageError for an unknown method, InputError for an invalid load, limit or time,
-    InfeasibleError where capacities and limits leave no room: the message names the shortage.
+    InfeasibleError if capacities and limits do not permit n units; the message states the shortage.
     """
     one_of("method", method, ("auto", *METHODS))
     problem = make_problem(models, n, low, high, fixed_seconds, names)
@@ -76,7 +77,7 @@ def solve_sizes(
 
 
 def choose_method(problem: Problem) -> tuple[str, str]:
-    """Return the method that `auto` chooses for these models, and the note that says why."""
+    """Return the method that `auto` chooses for these models, and a note with the reason."""
     if problem.is_flat:
         return "constant", "auto: every speed is constant"
     return "exact", "auto: speeds change with load"
@@ -110,11 +111,10 @@ def explain_sizes(
     high: npt.ArrayLike | None = None,
     fixed_seconds: npt.ArrayLike | None = None,
 ) -> list[str]:
-    """Return for every device a phrase that says why it got its size.
+    """Return one phrase per device that says why it got its size.
 
-    "" for devices that end as late as the last, as far as whole units allow; a phrase for those
-    that get nothing, are full, are held by their lower limit, or end last. Limits are those given
-    to `solve_sizes`.
+    There is a phrase for devices that get nothing, are at their capacity or a limit, or end last;
+    "" for the others. low, high, fixed_seconds: the same as passed to `solve_sizes`.
     """
     n = int(found.sizes.sum())
     problem = make_problem(models, n, low, high, fixed_seconds)
@@ -154,7 +154,7 @@ def _why_nothing(problem: Problem, found: SpeedSizes, i: int, capacity: float) -
 
 
 def least_load(problem: Problem, i: int) -> tuple[int, float]:
-    """Return the load above zero that takes device i least time, and its seconds."""
+    """Return the load above zero for which device i needs the least time, and this time [s]."""
     one = Problem(
         problem.models[i : i + 1], problem.n, np.ones(1, np.int64), problem.high[i : i + 1],
         problem.fixed[i : i + 1],

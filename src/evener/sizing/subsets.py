@@ -1,15 +1,15 @@
-"""best_subset: sizes from speed models alone, where each device used costs time per iteration.
+"""best_subset: choose devices by their speed models, if using a device costs time per iteration.
 
-For users of `evener sizes` and `ev.best_subset`, who have speed models and no graph: they state
-what taking part costs. Where graph and links are known, `evener advise` predicts it from
-partitions, and searches sets in evener.planning.device_sets.sets. That is another search: what a
-device exchanges depends there on the whole set, so that sets are ranked by estimates; here each
-device has its own cost, and a set's sizes and seconds are exact at once.
+This is for users of `evener sizes` and `ev.best_subset`, who have speed models but no graph, and
+who state the cost of using each device. If graph and links are known, `evener advise` predicts this
+cost from partitions, and evener.planning.device_sets.sets searches the sets of devices. That search
+is different: there the communication of a device depends on the whole set, so sets are ranked by
+estimates; here each device has its own cost, so the sizes and seconds of a set are exact.
 
-There are two kinds. `fixed_seconds` (a launch, a latency) delay the device itself; they are solved
-exactly along with the sizes, and a device that they leave no time gets nothing.
-`shared_seconds` (one more rank in a reduction) lengthen the iteration of all; a set of devices is
-searched for.
+There are two kinds of cost. `fixed_seconds` (a launch, a latency) delay only the device itself;
+they are part of the sizing problem, and a device whose fixed time is too long gets nothing.
+`shared_seconds` (one more rank in a reduction) lengthen the iteration for all devices; for these,
+the best set of devices is searched for.
 """
 
 from __future__ import annotations
@@ -27,18 +27,19 @@ from evener.sizing.exact import solve_exact, times_of
 from evener.sizing.problems import Problem, checked_seconds, make_problem
 from evener.wording import brief
 
-ALL_SETS = 8  # devices up to which every set is tried: 255 sets
-FINISH_TIMES = 48  # for which the set of least cost that suffices is tried, in each of two rounds
+ALL_SETS = 8  # for at most this many devices, every set is tried: 255 sets
+FINISH_TIMES = 48  # number of finish times that `cheapest` tries in each of its two rounds
 MAX_ROUNDS = 64  # of adding and removing single devices
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The devices worth using, and what using only these gains.
+    """The devices worth using, and the gain from using only these.
 
-    used (k,) bool; sizes (k,) int64, zero where not used; seconds (k,) [s] without shared costs;
-    makespan [s] with them; makespan_of_all [s]: the least if every device must get a unit,
-    infinity where that is impossible; exhaustive: whether it is proved that no set is better.
+    used (k,) bool. sizes (k,) int64 [units], zero for unused devices. seconds (k,) [s]: without
+    shared costs. makespan [s]: with shared costs. makespan_of_all [s]: the least makespan if every
+    device must get at least one unit, infinity if that is impossible. exhaustive: whether it is
+    proved that no set is better.
     """
 
     used: BoolArray
@@ -53,7 +54,7 @@ class Subset:
 
     @property
     def gain(self) -> float:
-        """Share of makespan_of_all that leaving devices out saves, 0 to 1."""
+        """Fraction of makespan_of_all (0 to 1) that is saved by not using some devices."""
         if not self.makespan_of_all > 0:
             return 0.0
         return max(0.0, 1.0 - self.makespan / self.makespan_of_all)
@@ -68,12 +69,12 @@ def best_subset(
     low: npt.ArrayLike | None = None,
     high: npt.ArrayLike | None = None,
 ) -> Subset:
-    """Return the devices and whole sizes with which an iteration ends earliest.
+    """Return the set of devices and the whole sizes with which an iteration ends earliest.
 
-    fixed_seconds, shared_seconds: (k,) or one for all [s], zero or above; see the module. Without
-    shared costs, and up to ALL_SETS devices with them, the choice is optimal; beyond, it is the
-    best of the cheapest sets for many finish times, improved by adding and removing single
-    devices. Raises as `solve_sizes`.
+    fixed_seconds, shared_seconds: (k,) or one number for all [s], zero or above; see the module's
+    docstring. The choice is optimal without shared costs, and for up to ALL_SETS devices with them.
+    Otherwise it is the best of the cheapest sets for many finish times, improved by adding and
+    removing single devices. Raises the errors of `solve_sizes`, except for methods.
     """
     problem = make_problem(models, n, low, high, fixed_seconds)
     shared = checked_seconds(shared_seconds, problem.k, "shared_seconds")
@@ -92,14 +93,17 @@ def best_subset(
 
 
 class _Search:
-    """Makespans of sets of devices."""
+    """Computes and stores the makespans of sets of devices, given as masks (k,) bool."""
 
     def __init__(self, problem: Problem, shared: FloatArray) -> None:
         self._problem, self._shared = problem, shared
         self._known: dict[bytes, tuple[IntArray, float] | None] = {}
 
     def solve(self, mask: BoolArray) -> tuple[IntArray, float] | None:
-        """Return sizes on these devices and the makespan with shared costs; None without room."""
+        """Return the sizes on these devices and the makespan with shared costs.
+
+        Returns None if these devices cannot take the load.
+        """
         key = mask.tobytes()
         if key not in self._known:
             self._known[key] = self._solved(np.where(mask, self._problem.high, 0))
@@ -108,16 +112,16 @@ class _Search:
     def better(
         self, best: tuple[IntArray, float] | None, mask: BoolArray
     ) -> tuple[IntArray, float] | None:
-        """Return the better of the best so far and this set."""
+        """Return the result for this set of devices if it is better than `best`, else `best`."""
         found = self.solve(mask)
         if found is None or (best is not None and found[1] >= best[1]):
             return best
         return found
 
     def cheapest(self, best: tuple[IntArray, float] | None) -> tuple[IntArray, float] | None:
-        """Return the better of the best so far and the cheapest sets for many finish times.
+        """Return the best of `best` and the cheapest sets for many finish times.
 
-        The second round refines between the times on either side of the best of the first.
+        The second round tries times between the neighbours of the first round's best time.
         """
         assert best is not None
         whole = float(times_of(self._problem, best[0]).max())
@@ -133,7 +137,11 @@ class _Search:
         return best
 
     def _suffice(self, seconds: float) -> BoolArray:
-        """Return the devices that do most by then per shared cost, as many as the load needs."""
+        """Return enough devices to do the load in `seconds`, as a mask (k,).
+
+        Devices that do the most work in this time per shared cost are taken first; devices with a
+        lower limit above zero are always taken.
+        """
         problem = self._problem
         left = np.maximum(seconds - problem.fixed, 0.0).tolist()
         most = [m.max_load(t) for m, t in zip(problem.models, left, strict=True)]
@@ -147,7 +155,7 @@ class _Search:
         return np.asarray(mask)
 
     def improved(self, best: tuple[IntArray, float] | None) -> tuple[IntArray, float] | None:
-        """Return the best so far after adding and removing single devices as long as that helps."""
+        """Improve `best` by adding and removing single devices, as long as that helps."""
         assert best is not None
         for _ in range(MAX_ROUNDS):
             before = best
@@ -163,7 +171,7 @@ class _Search:
         return best
 
     def of_all(self) -> float:
-        """Return the makespan if every device must take part; infinity if that is impossible."""
+        """Return the makespan [s] if every device must get a unit; infinity if impossible."""
         problem = self._problem
         low = np.maximum(problem.low, 1)
         if (low > problem.high).any() or int(low.sum()) > problem.n:

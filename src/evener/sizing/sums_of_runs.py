@@ -1,9 +1,9 @@
-"""Whole sizes that sum to n where each device may have the loads of some runs: a subset sum.
+"""Find whole sizes that sum to n, if each device may only take loads in given runs: a subset sum.
 
-The sums that the first devices can reach are kept as runs of whole numbers, device by device.
-Devices with a single run are added first: together they are one wide run, which closes the gaps of
-the others, so that few runs of sums are left. Where many remain, sums become the bits of one long
-integer, and adding a run of loads takes a few shifts.
+A run is an interval of whole numbers. The sums that the first i devices can reach are stored as
+runs, for each i. Devices with a single run are added first: their sums form one wide run, which
+closes the gaps of the other devices, so that few runs of sums remain. If many remain, the sums are
+stored as the bits of one long integer, and adding a run of loads takes a few shifts.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from evener.sizing.segments import Runs
 
 Span: TypeAlias = tuple[IntArray, IntArray]  # first and last of ascending runs
 
-MANY_PAIRS = 20_000  # runs of sums x runs of loads above which bits are faster
-MAX_PAIRS = 4_000_000  # the same where n is too large for bits: arrays of 64 MB
-MAX_BITS = 2**18  # n up to which sums may be bits
+MANY_PAIRS = 20_000  # bits are faster if (runs of sums) x (runs of loads) is above this
+MAX_PAIRS = 4_000_000  # limit on the same product if n is too large for bits: arrays of 64 MB
+MAX_BITS = 2**18  # largest n for which sums may be stored as bits
 
 
 class TooManyRunsError(Exception):
@@ -38,9 +38,10 @@ class _Device(NamedTuple):
 
 
 def find_sizes(problem: Problem, runs: Runs, wanted: IntArray) -> IntArray | None:
-    """Return whole sizes (k,) out of the runs that sum to n, near the `wanted` ones, or None.
+    """Return whole sizes (k,) that lie in the runs and sum to n, or None if there are none.
 
-    Raises TooManyRunsError where n is too large for bits and the sums are too scattered.
+    Sizes are chosen near `wanted` (k,). Raises TooManyRunsError if n is too large for bits and the
+    sums are too scattered.
     """
     counts = np.bincount(runs.device, minlength=problem.k)
     if (counts == 0).any():
@@ -69,7 +70,10 @@ def find_sizes(problem: Problem, runs: Runs, wanted: IntArray) -> IntArray | Non
 
 
 def shared_out(n: int, low: IntArray, high: IntArray) -> IntArray:
-    """Whole numbers between low and high that sum to n, at the same part of each range."""
+    """Return whole numbers between low and high that sum to n.
+
+    Each lies at about the same fraction of its range. n must lie between the sums of low and high.
+    """
     room = high - low
     more, total = n - int(low.sum()), int(room.sum())
     if total == 0:
@@ -88,7 +92,10 @@ def shared_out(n: int, low: IntArray, high: IntArray) -> IntArray:
 def _by_runs(
     n: int, base: tuple[int, int], several: list[_Device], wanted: IntArray
 ) -> list[int] | None:
-    """Return one load of each device so that the rest lies within `base`; None if impossible."""
+    """Return one load per device such that n minus their sum lies in `base`, or None.
+
+    base: first and last sum that the devices with a single run can reach.
+    """
     after = _still_to_come(several)
     sums: Span = (np.array([base[0]]), np.array([base[1]]))
     steps = []
@@ -113,7 +120,7 @@ def _by_runs(
 
 
 def _still_to_come(several: list[_Device]) -> list[tuple[int, int]]:
-    """Return for each device the least and the most that the devices after it add."""
+    """Return for each device the least and the largest sum of the loads of all later devices."""
     least = most = 0
     result = []
     for device in several[::-1]:
@@ -124,7 +131,10 @@ def _still_to_come(several: list[_Device]) -> list[tuple[int, int]]:
 
 
 def _added(sums: Span, device: _Device, least: int, most: int) -> Span:
-    """Return the runs of sums with one load of the device added, within [least, most]."""
+    """Return the runs of sums after adding one load of `device`.
+
+    Runs that lie outside [least, most] are dropped.
+    """
     first = np.add.outer(sums[0], device.first).ravel()
     last = np.add.outer(sums[1], device.last).ravel()
     useful = (first <= most) & (last >= least)
@@ -138,7 +148,10 @@ def _added(sums: Span, device: _Device, least: int, most: int) -> Span:
 
 
 def _nearest(device: _Device, before: Span, total: int, wanted: int) -> int:
-    """Return the load nearest to `wanted` that leaves a sum which the devices before can have."""
+    """Return the load nearest to `wanted` for which earlier devices can reach the remaining sum.
+
+    before: runs of sums that the earlier devices can reach. total: sum with this device's load.
+    """
     low = np.maximum.outer(device.first, total - before[1])
     high = np.minimum.outer(device.last, total - before[0])
     load = np.clip(wanted, low, high)
@@ -149,7 +162,7 @@ def _nearest(device: _Device, before: Span, total: int, wanted: int) -> int:
 def _by_bits(
     n: int, base: tuple[int, int], several: list[_Device], wanted: IntArray
 ) -> list[int] | None:
-    """Return what _by_runs does, with the sums up to n as bits of one integer."""
+    """Like _by_runs, but the sums up to n are the bits of one integer."""
     mask = (1 << (n + 1)) - 1
     sums = ((1 << (min(base[1], n) + 1)) - (1 << base[0])) & mask if base[0] <= n else 0
     steps = []
@@ -170,7 +183,7 @@ def _by_bits(
 
 
 def _smeared(bits: int, width: int) -> int:
-    """Return the bits shifted by each of 0, 1, ..., width, joined by or, in log(width) steps."""
+    """Return the bitwise or of `bits` shifted left by 0, 1, ..., width; takes log(width) steps."""
     done = 0
     while done < width:
         step = min(done + 1, width - done)

@@ -1,14 +1,20 @@
-"""Streaming with a buffer: edges get blocks in their order, but some of them wait.
+"""Streaming with a buffer: edges are assigned to blocks in their order, but some wait in a buffer.
 
-Where communities tell more than a buffer (`homes_of_stream`), two passes find clusters of vertices,
-which are packed onto blocks, and another pass places the edges inside of blocks; the buffer is a
-window of the others, see below. Else there is one pass. Where edges near each other in the file
-share vertices, blocks are filled one after another, each grown in the buffer from vertex to vertex;
-the buffer is filled up again as it empties. Where the order is as good as random, the first buffer
-is divided among all blocks in this way. From then on edges that cost no copy are placed as they
-come, and the buffer is a window of the others: a tenth of it is placed when it is full, where a
-copy of a vertex serves most edges that wait, and by HDRF where none serves two. Memory: n ceil(k /
-64) * 8 bytes of bits, 36 n more, and about 70 bytes for each edge of the buffer.
+There are three variants:
+
+- Clusters: if clusters of vertices predict good blocks better than a buffer (`homes_of_stream`),
+  two passes find clusters, which are packed onto blocks. Another pass assigns edges whose ends lie
+  in the same block. The buffer is a window of the other edges, see below.
+- Growing: if edges near each other in the file share vertices, there is one pass. Blocks are filled
+  one after another, each grown in the buffer from vertex to vertex; the buffer is refilled as it
+  empties.
+- Window: if the order of edges is nearly random, there is one pass. The first buffer is divided
+  among all blocks, as in "Growing". From then on, edges that need no new copy of a vertex are
+  assigned at once, and the buffer is a window of the other edges. When it is full, a tenth of it is
+  assigned: vertices are copied to a block if the copy serves as many waiting edges as possible;
+  edges for which no copy serves two are assigned by HDRF.
+
+Memory: n ceil(k / 64) * 8 bytes of bits, 36 n bytes, and about 70 bytes per edge of the buffer.
 """
 
 from __future__ import annotations
@@ -30,37 +36,38 @@ from evener.splitting.streaming import RULES, empty_blocks
 from evener.splitting.two_phase import clusters_of, homes_of
 from evener.wording import plural
 
-BUFFER_EDGES = 2**20  # of a buffer by default; an eighth of all edges where that is more
+# Default number of edges in a buffer: 1 / BUFFER_SHARE of all edges, but at least BUFFER_EDGES.
+BUFFER_EDGES = 2**20
 BUFFER_SHARE = 8
-KEPT = 0.8  # of a buffer when it is filled up again; of 0.5 and 0.8 the one of fewer copies
-# Mean degree within the first buffer, relative to that of the graph, from which its edges share
-# vertices; chosen by hand: 0.25 to 0.45 for random order and a quarter of the edges, 0.8 to 1 for
-# sorted lists.
+KEPT = 0.8  # fraction of a buffer that remains when it is refilled; 0.5 made more copies
+# If (mean degree within the first buffer) / (mean degree of the graph) is at least this, edges near
+# each other share vertices. Chosen by hand: the ratio is 0.25 to 0.45 for random order and a
+# quarter of the edges, 0.8 to 1 for sorted lists.
 LOCAL = 0.6
-WINDOW_KEPT = 0.9  # of a window when it is filled up again; 0.5 and 0.8: up to 16 % more copies
-# Passes over edges. A third reads the file once more for 1 % fewer copies on power-law graphs, 6 to
-# 30 % on meshes.
+WINDOW_KEPT = 0.9  # fraction of a window that remains; 0.5 and 0.8 make up to 16 % more copies
+# Number of passes that find clusters. A third pass would give 1 % fewer copies on power-law graphs,
+# and 6 to 30 % fewer on meshes.
 CLUSTERING = 2
-# Mean degree within a buffer below which it tells less of neighbourhoods than clusters do; chosen
-# on the tuning graphs of benchmarks/splitting.py, where 0.54 gains from clusters and 0.9 loses.
+# If the mean degree within a buffer is below this, clusters are used instead. Chosen on the tuning
+# graphs of benchmarks/splitting.py, where clusters are better at 0.54 and worse at 0.9.
 THIN = 0.75
-# Share of edges inside of clusters from which these tell more than any buffer; 0.68 to 0.9 on
-# meshes, 0.5 at most where a buffer that is not thin made fewer copies.
+# If this fraction of the edges lies inside clusters, clusters are used with any buffer. It is 0.68
+# to 0.9 on meshes, and at most 0.5 on graphs where a buffer that is not thin made fewer copies.
 CLUSTERED = 0.6
-SERVED = (32, 16, 8, 4, 3, 2)  # edges that a copy must serve, in turn
-# No copies are made for a window in blocks fuller than so many times the mean share of targets.
+SERVED = (32, 16, 8, 4, 3, 2)  # numbers of edges that a copy must serve, tried in this order
+# Blocks whose load / target exceeds this multiple of the mean get no copies for a window.
 AHEAD = 1.1
 
 
 def buffer_size(m: int) -> int:
-    """Return how many of m edges a buffer holds by default."""
+    """Return the default number of edges in a buffer, for m edges in all."""
     return max(BUFFER_EDGES, m // BUFFER_SHARE)
 
 
 def buffered(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, size: int | None = None
 ) -> Split:
-    """Return the blocks of a stream of the edges in their order; `size` of them may wait."""
+    """Return the blocks from streaming the edges in their order, with a buffer of `size` edges."""
     del preset, seed
     work, part = work_of(edges), np.full(edges.m, NO_BLOCK, np.int32)
     m, ends, size = edges.m, (edges.tails, edges.heads), size or buffer_size(edges.m)
@@ -82,9 +89,10 @@ def homes_of_stream(
     targets: FloatArray,
     size: int,
 ) -> Part | None:
-    """Return the block (n,) of each vertex by its cluster, or None where a buffer tells more.
+    """Return the block (n,) of each vertex by its cluster, or None if a buffer is better.
 
-    read: as of two_phase.clusters_of; degrees (n,), m edges; targets (k,); size: of the buffer.
+    read: see two_phase.clusters_of. degrees (n,) of the vertices, for m edges. targets (k,). size:
+    number of edges in the buffer.
     """
     if size >= m:
         return None
@@ -94,10 +102,11 @@ def homes_of_stream(
 
 
 class Stream:
-    """A stream of m edges that are given blocks; `size` of them may wait.
+    """Assigns a stream of m edges to blocks, with a buffer of `size` edges.
 
-    rooms (k,): work that each block takes. blocks: of the same targets; empty, or, with is_window,
-    holding the edges that have a block already. is_window: the buffer is a window from the first.
+    rooms (k,): work that each block takes. blocks: the blocks, with the same targets; empty, or,
+    with is_window, containing the edges assigned before. is_window: use the buffer as a window from
+    the start; edges inside clusters were assigned before.
     """
 
     def __init__(
@@ -114,7 +123,11 @@ class Stream:
         self._buffer = Buffer(blocks.held.shape[0], rooms)
 
     def add(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> None:
-        """Take the next edges; fill part (m,), -1 of those without a block, where they get one."""
+        """Process the next edges of the stream.
+
+        tails, heads, work: of these edges. part (m,): the blocks of all edges, -1 for edges without
+        a block; it is updated for edges that get a block.
+        """
         at, end = 0, tails.size
         while at < end:
             rest = slice(at, end)
@@ -123,14 +136,14 @@ class Stream:
                 self._empty(part)
 
     def finish(self, part: Part) -> None:
-        """Give blocks to all edges that wait."""
+        """Assign all waiting edges to blocks."""
         if self._windowed:
             self._settle(part, 0)
         else:
             self._place(part)
 
     def said(self) -> tuple[str, ...]:
-        """Return a sentence on what the buffer was used for, unless all edges were in it."""
+        """Return a note on how the buffer was used; empty if it held all edges."""
         if self.size >= self.m:
             return ()
         buffer = f"a buffer of {plural(self.size, 'edge')}"
@@ -141,7 +154,7 @@ class Stream:
         return (f"edges near each other share vertices; blocks grew in {buffer} at a time",)
 
     def _take(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> int:
-        """Take edges until the buffer is full; return how many."""
+        """Process edges until the buffer is full; return how many were processed."""
         room = self.size - self._buffer.waiting
         waiting = np.arange(min(room, tails.size))
         taken, first = waiting.size, self._seen
@@ -172,7 +185,7 @@ class Stream:
         self.blocks.left[0] -= work.sum()
 
     def _settle(self, part: Part, least: int) -> None:
-        """Give blocks to edges of the window until `least` wait."""
+        """Assign edges of the window to blocks until only `least` wait."""
         buffer, blocks = self._buffer, self.blocks
         tails, heads, work = buffer.held
         window, found = buffer.window(), np.full(tails.size, NO_BLOCK, np.int32)
@@ -199,7 +212,10 @@ class Stream:
 
 
 class Buffer:
-    """Edges between n vertices that wait for a block; blocks take `rooms` (k,) of work in turn."""
+    """Edges between n vertices that wait for a block.
+
+    Blocks are filled one after another, each up to its entry of `rooms` (k,) [units of work].
+    """
 
     def __init__(self, n: int, rooms: FloatArray) -> None:
         self.rooms, self.block, self.waiting = rooms, 0, 0
@@ -207,22 +223,23 @@ class Buffer:
         self._pieces: list[tuple[IntArray, IntArray, FloatArray, IntArray]] = []
 
     def add(self, tails: IntArray, heads: IntArray, work: FloatArray, edges: IntArray) -> None:
-        """Take edges of these numbers."""
+        """Add waiting edges; `edges` are their numbers."""
         self._pieces.append((tails, heads, work, edges))
         self.waiting += tails.size
 
     @property
     def held(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """Tails, heads and work of the edges that wait."""
+        """Tails, heads and work of the waiting edges."""
         self._joined()
         return self._pieces[0][:3]
 
     def place(
         self, part: Part, least: int = 0
     ) -> tuple[IntArray, IntArray, FloatArray, npt.NDArray[np.int32]]:
-        """Fill part[e] of edges, until no more than `least` wait; return these edges.
+        """Assign edges to blocks until at most `least` wait.
 
-        Returned are the tails, heads, work and blocks of those that got a block.
+        part[e] is set for each assigned edge e. Returns the tails, heads, work and blocks of the
+        edges that were assigned.
         """
         tails, heads, work = self.held
         ids, from_, to = self._numbered()
@@ -235,7 +252,7 @@ class Buffer:
         return tails[done], heads[done], work[done], found[done]
 
     def window(self) -> window_kernels.WaitingEdges:
-        """Return the edges that wait, by vertex."""
+        """Return the waiting edges, listed by vertex."""
         ids, from_, to = self._numbered()
         offsets, lengths = np.zeros(ids.size + 1, np.int64), np.zeros(ids.size, np.int32)
         others, listed = np.empty((2, 2 * self.waiting), np.int32)
@@ -244,7 +261,10 @@ class Buffer:
         return window_kernels.WaitingEdges(ids, offsets, others, listed, self.held[2])
 
     def release(self, found: npt.NDArray[np.int32], part: Part) -> None:
-        """Let go of the edges that have a block, found[i] >= 0 of the i-th; fill their part."""
+        """Remove the edges that have a block, and store their blocks in `part`.
+
+        found[i]: the block of the i-th waiting edge, or negative if it still has none.
+        """
         tails, heads, work, edges = self._pieces[0]
         done, left = found >= 0, found < 0
         part[edges[done]] = found[done]
@@ -252,7 +272,10 @@ class Buffer:
         self.waiting = int(np.count_nonzero(left))
 
     def _numbered(self) -> tuple[IntArray, IntArray, IntArray]:
-        """Vertices of the edges that wait, and these edges' ends by their places in it."""
+        """Return the vertices of the waiting edges, and the edges' tails and heads.
+
+        Tails and heads are positions in the array of vertices.
+        """
         tails, heads, _ = self.held
         ids = np.empty(2 * self.waiting, np.int64)
         from_, to = np.empty((2, self.waiting), np.int32)

@@ -1,9 +1,9 @@
 """Neighbourhood expansion: in memory (NE), with hubs left to a stream (HEP), in buffers (stream).
 
-One block after another grows from vertex to vertex, until it has its target; so unequal targets
-are met exactly. In memory all edges are seen. A hub is in most blocks anyway: `hep` takes edges
-between two hubs out of the growing, and puts them where their ends are afterwards. `stream` sees as
-many edges at a time as a buffer holds, in the file's order, and grows blocks in these alone.
+Blocks grow one after another from vertex to vertex, until each reaches its target, so unequal
+targets are met exactly. NE holds all edges in memory. Hubs are in most blocks anyway, so `hep`
+leaves out edges between two hubs, and afterwards assigns them to blocks that contain their ends.
+`stream` reads the file in order, and grows blocks from the edges in its buffer only.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from evener.splitting.splits import Split, kept, work_of
 from evener.splitting.streaming import ROUNDING, RULES, empty_blocks
 
 NO_BLOCK = -1
-HUB_RATIO = 10.0  # of `hep`: tau of its paper, of which 1, 10 and 100 are tried there
+HUB_RATIO = 10.0  # of `hep`: tau of its paper, which tries 1, 10 and 100
 
 
 def rooms_of(targets: FloatArray, total: float) -> FloatArray:
-    """(k,) work that each block takes in turn, of `total`: by targets, rounded; the last the rest.
+    """Return the work (k,) that each block takes, if blocks are filled one after another.
 
-    Rounding is of sums, so that no block is off by more than one unit.
+    It is `total` divided in proportion to the targets and rounded; the last entry is infinity, as
+    the last block takes what remains. Cumulative sums are rounded, so no block is off by more than
+    one unit.
     """
     ends = np.rint(np.cumsum(np.concatenate([[0.0], targets])) / targets.sum() * total)
     rooms: FloatArray = np.diff(ends)
@@ -36,7 +38,10 @@ def rooms_of(targets: FloatArray, total: float) -> FloatArray:
 
 
 def rooms_within(contract: Contract, m: int) -> FloatArray:
-    """(k,) edges that each block takes in turn, of m: as near its target as its limits allow."""
+    """Return the number of edges (k,) that each block takes, m in all.
+
+    Each number is the rounded target of the block, changed as little as its limits require.
+    """
     low, high = np.ceil(contract.low - ROUNDING), np.floor(contract.high + ROUNDING)
     ends = np.rint(np.cumsum(np.concatenate([[0.0], contract.targets])))
     rooms: FloatArray = np.clip(np.diff(ends), low, high)
@@ -50,7 +55,10 @@ def rooms_within(contract: Contract, m: int) -> FloatArray:
 def region_of(
     tails: IntArray, heads: IntArray, part: Part, inside: npt.NDArray[np.int32], hubs: BoolArray
 ) -> kernels.EdgesByVertex:
-    """Return the edges without a block, by vertex. inside (n,): the last block of each vertex."""
+    """Return the edges without a block, listed by vertex.
+
+    inside (n,): the last block that contains each vertex. hubs (n,): whether a vertex is a hub.
+    """
     n, left = inside.size, int(np.count_nonzero(part < 0))
     offsets, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int32)
     others, listed = np.empty((2, 2 * left), np.int32)
@@ -64,7 +72,7 @@ def region_of(
 
 
 def neighbourhoods(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
-    """Return blocks grown from vertex to vertex, all edges being in memory (NE) [Zhang17]_."""
+    """Return blocks grown from vertex to vertex, with all edges in memory (NE) [Zhang17]_."""
     part = np.full(edges.m, NO_BLOCK, np.int32)
     inside, hubs = np.full(edges.n, NO_BLOCK, np.int32), np.zeros(edges.n, np.bool_)
     region = region_of(edges.tails, edges.heads, part, inside, hubs)
@@ -76,16 +84,16 @@ def neighbourhoods(edges: EdgeList, contract: Contract, preset: str, seed: int) 
 def hybrid(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, hub_ratio: float = HUB_RATIO
 ) -> Split:
-    """Return blocks grown without the edges between hubs, which are streamed then (HEP) [Mayer21]_.
+    """Return blocks grown without the edges between hubs, which are streamed afterwards (HEP).
 
-    hub_ratio: degree, relative to the mean, above which a vertex is a hub.
+    hub_ratio: a vertex is a hub if its degree / mean degree is above this. Source: [Mayer21]_.
     """
     del preset, seed
     touched = max(int(np.count_nonzero(edges.degrees)), 1)
     hubs = edges.degrees > hub_ratio * 2 * edges.m / touched
     streamed = hubs[edges.tails] & hubs[edges.heads]
     part, work = np.full(edges.m, NO_BLOCK, np.int32), work_of(edges)
-    part[streamed] = contract.k  # so that they are not listed
+    part[streamed] = contract.k  # so that region_of does not list them
     inside = np.full(edges.n, NO_BLOCK, np.int32)
     region = region_of(edges.tails, edges.heads, part, inside, hubs)
     rooms = rooms_of(contract.targets, float(work[~streamed].sum()))
@@ -106,7 +114,7 @@ def hold_placed(
     work: FloatArray,
     part: Part,
 ) -> None:
-    """Add edges that have blocks to what these hold."""
+    """Add edges with the blocks `part` to the vertices, degrees and loads of `blocks`."""
     placing_kernels.hold_ends(tails, heads, part, blocks.held)
     count_ends(tails, heads, blocks.seen)
     blocks.loads[:] += np.bincount(part, work, blocks.loads.size)

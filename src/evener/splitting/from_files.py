@@ -1,9 +1,10 @@
-"""Edges of a file, given blocks in a few passes: memory for vertices and a piece, not for edges.
+"""Assigns the edges of a file to blocks in a few passes, without storing all edges in memory.
 
-Each method reads the file once after it was surveyed; `2ps` and `hep` up to three times, `stream`
-up to four times. Blocks keep both limits of their contract while the stream runs: none goes above
-its high, and the last edges are kept for blocks below their lows. Memory: for each vertex a bit for
-every block and up to 48 bytes; `stream` and `hep` hold edges besides.
+After the survey of the file, each method reads it once, except `2ps` and `hep` (up to three times)
+and `stream` (up to four times). Blocks satisfy both limits of their contract: no block exceeds its
+high, and the last edges of the stream are reserved for blocks below their lows. Memory: one bit per
+vertex and block, up to 48 bytes per vertex, and a piece of the file; `stream` and `hep` also store
+edges.
 """
 
 from __future__ import annotations
@@ -37,9 +38,11 @@ from evener.splitting.two_phase import clusters_of, homes_of
 
 @dataclass(frozen=True)
 class Streaming:
-    """A file whose edges get blocks. part (m,) int32 is filled, blocks take the edges along.
+    """A run that assigns the edges of a file to blocks.
 
-    size: edges in the buffer of `stream`; memory [B]: for edges of `hep`, None: no limit.
+    part (m,) int32: filled with the blocks of the edges. blocks: updated with every edge. size:
+    number of edges in the buffer of `stream`. memory [B]: limit for the edges that `hep` stores,
+    None for no limit.
     """
 
     source: EdgePieces
@@ -54,9 +57,9 @@ class Streaming:
     def pieces(
         self, *, is_first: bool = True
     ) -> Iterator[tuple[IntArray, IntArray, FloatArray, Part]]:
-        """Yield tails, heads, work and the part to be filled of each piece in turn.
+        """Yield for each piece of the file its tails, heads, work, and its section of `part`.
 
-        is_first: no edge has a block yet; part is made -1.
+        is_first: no edge has a block yet, so the section is set to -1.
         """
         for first, tails, heads in self.source.read():
             now = self.part[first : first + tails.size]
@@ -65,7 +68,7 @@ class Streaming:
             yield tails, heads, np.ones(tails.size), now
 
     def ends(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield tails and heads of each piece in turn."""
+        """Yield the tails and heads of each piece of the file."""
         return ((tails, heads) for _, tails, heads in self.source.read())
 
 
@@ -80,10 +83,10 @@ def split_pieces(
     size: int | None = None,
     memory: float | None = None,
 ) -> tuple[EdgeMetrics, tuple[str, ...]]:
-    """Fill part (m,) with blocks of a file's edges by one of STREAMS; return their cost, and notes.
+    """Fill part (m,) with the blocks of a file's edges; return their metrics, and notes.
 
-    size: edges in the buffer of `stream`; None: a million, or an eighth of all. memory [B]: for the
-    edges that `hep` holds; None: no limit.
+    method: a key of STREAMS. size: number of edges in the buffer of `stream`; None: `buffer_size`.
+    memory [B]: limit for the edges that `hep` stores; None: no limit.
     """
     blocks = empty_blocks(survey.n, contract, m=survey.m)
     wanted = buffer_size(survey.m) if size is None else size
@@ -93,10 +96,10 @@ def split_pieces(
 
 
 def metrics_of_pieces(source: EdgePieces, survey: Survey, partition: EdgePartition) -> EdgeMetrics:
-    """Return what any blocks of a file's edges cost, by one more pass over it.
+    """Return the metrics of any edge partition of a file, by one pass over the file.
 
-    Memory: a bit of each vertex for every block. Raises InputError for a partition of another
-    number of edges.
+    Memory: one bit per vertex and block. Raises InputError for a partition of another number of
+    edges.
     """
     k, part = partition.k, partition.part
     if partition.m != survey.m:
@@ -110,7 +113,10 @@ def metrics_of_pieces(source: EdgePieces, survey: Survey, partition: EdgePartiti
 
 
 def _metrics(held: npt.NDArray[np.uint64], loads: FloatArray) -> EdgeMetrics:
-    """Return the metrics by the bits (n, words) of each vertex's blocks, and their edges (k,)."""
+    """Return the metrics from the blocks of each vertex and the number of edges per block.
+
+    held (n, words): the blocks of each vertex, as bits. loads (k,): edges per block.
+    """
     vertices = np.zeros(loads.size, np.int64)
     touched = int(placing_kernels.count_held(held, vertices))
     copies = int(vertices.sum()) - touched
@@ -144,7 +150,7 @@ def _in_order(run: Streaming) -> None:
 
 
 def _at_random(run: Streaming) -> None:
-    """Draw from what is left of each block's room, so that all end full."""
+    """Draw each edge's block at random in proportion to the edges that blocks still take."""
     rng = np.random.default_rng(run.seed)
     rooms = rooms_within(run.contract, run.survey.m).astype(np.int64)
     for tails, heads, work, part in run.pieces():
@@ -155,7 +161,10 @@ def _at_random(run: Streaming) -> None:
 
 
 def _two_phase(run: Streaming) -> None:
-    """Find clusters; place edges inside of them; in the same way again, then those between."""
+    """Assign edges by 2PS: find clusters, assign edges inside blocks, then edges between blocks.
+
+    The last pass also tries again to assign edges inside blocks.
+    """
     degrees, m = run.survey.degrees, run.survey.m
     clusters, _ = clusters_of(run.ends, degrees, m, run.contract.k)
     homes, volumes = homes_of(clusters, run.contract.targets), clusters.volumes[clusters.of]
@@ -186,7 +195,7 @@ def _hybrid(run: Streaming) -> None:
     place_hybrid(run.source, run.survey, run.contract, run.blocks, run.part, memory=run.memory)
 
 
-# What they return is notes.
+# Methods by name; each function returns notes, or None.
 STREAMS: dict[str, Callable[[Streaming], tuple[str, ...] | None]] = {
     "stream": _buffered,
     "hep": _hybrid,
@@ -199,7 +208,7 @@ STREAMS: dict[str, Callable[[Streaming], tuple[str, ...] | None]] = {
 }
 
 
-# Of an edge in memory: ends, number, block, work, and both entries of the lists of its ends.
+# An edge in memory: ends, number, block, work, and its two entries in the lists by vertex.
 BYTES_PER_EDGE = 8 + 8 + 4 + 8 + 16
 LARGEST_POWER = 63
 
@@ -207,12 +216,13 @@ LARGEST_POWER = 63
 def hub_degree(source: EdgePieces, survey: Survey, memory: float | None) -> float:
     """Return the degree above which vertices are hubs.
 
-    memory [B]: of edges; None: no limit, and the degree is HUB_RATIO times the mean.
+    It is chosen such that the edges with an end that is not a hub fit into `memory` [B]. None: no
+    limit, and the degree is HUB_RATIO times the mean.
     """
     touched = max(int(np.count_nonzero(survey.degrees)), 1)
     if memory is None:
         return HUB_RATIO * 2 * survey.m / touched
-    # Edges by the power of two that reaches the lower degree of their ends.
+    # Count edges by the least power of two that is not below the lower degree of their ends.
     counts, powers = np.zeros(LARGEST_POWER + 1, np.int64), _powers(survey.degrees)
     for _, tails, heads in source.read():
         lower = np.minimum(powers[tails], powers[heads])
@@ -230,7 +240,10 @@ def place_hybrid(
     *,
     memory: float | None = None,
 ) -> None:
-    """Fill part (m,); blocks, empty at first, take the edges along. memory: as of `hub_degree`."""
+    """Fill part (m,) with blocks by HEP; `blocks`, empty at first, are updated with every edge.
+
+    memory: see `hub_degree`.
+    """
     hubs = survey.degrees > hub_degree(source, survey, memory)
     tails, heads, edges = _in_memory(source, hubs)
     found, work = np.full(edges.size, NO_BLOCK, np.int32), np.ones(edges.size)
@@ -250,7 +263,7 @@ def place_hybrid(
 
 
 def _in_memory(source: EdgePieces, hubs: BoolArray) -> tuple[IntArray, IntArray, IntVector]:
-    """Return ends and numbers of the edges that have an end that is no hub."""
+    """Return tails, heads and numbers of the edges that have an end which is not a hub."""
     pieces: list[tuple[IntArray, IntArray, IntVector]] = []
     for first, tails, heads in source.read():
         kept = np.flatnonzero(~(hubs[tails] & hubs[heads]))
@@ -260,5 +273,5 @@ def _in_memory(source: EdgePieces, hubs: BoolArray) -> tuple[IntArray, IntArray,
 
 
 def _powers(degrees: IntVector) -> IntVector:
-    """(n,) the least power of two, as its exponent, that is not below each degree."""
+    """Return for each degree (n,) the exponent of the least power of two that is not below it."""
     return np.ceil(np.log2(np.maximum(degrees, 1))).astype(np.int64)

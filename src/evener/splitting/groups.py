@@ -1,4 +1,4 @@
-"""Levels of groups of edges: ever fewer and larger ones, inside given blocks or free of them."""
+"""Coarsening for edge partitions: levels of ever fewer and larger groups of edges."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from evener.splitting import groups_kernels as kernels
 from evener.splitting.copies_kernels import EdgeGroups
 from evener.splitting.splits import work_of
 
-SHRINKS = 0.9  # a level of more than this share of the finer one's groups is not worth its time
+SHRINKS = 0.9  # coarsening ends if a level has more than this fraction of the finer level's groups
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Groups from single edges to the coarsest.
+    """The levels of groups, from single edges to the coarsest.
 
-    groups: of each level, the finest first. clusters: for each level but the last, which group of
-    the next one each of its groups is in (groups,) int32.
+    groups: the groups of each level, finest first. clusters: for each level but the coarsest, an
+    array (groups,) int32 with the group of the next level to which each group belongs.
     """
 
     groups: list[EdgeGroups]
@@ -40,9 +40,10 @@ def single_edges(edges: EdgeList) -> EdgeGroups:
 def levels_of(
     finest: EdgeGroups, part: Part, fewest: int, most: float, rng: np.random.Generator
 ) -> Levels:
-    """Return levels until `fewest` groups are left, or they shrink no more.
+    """Return levels until at most `fewest` groups are left, or until levels hardly shrink.
 
-    part (edges,): groups stay inside its blocks. most [units]: of work in a group.
+    part (edges,): each group lies inside one of these blocks. most [units]: largest work of a
+    group.
     """
     levels = Levels([finest], [])
     while levels.groups[-1].work.size > fewest:
@@ -59,7 +60,10 @@ def levels_of(
 
 
 def coarser_part(part: Part, cluster: IntArray, count: int) -> Part:
-    """(count,) blocks of joined groups, by those of what was joined."""
+    """Return the blocks (count,) of the groups of the coarser level.
+
+    part, cluster: the block, and the coarser group, of each group of the finer level.
+    """
     coarse = np.empty(count, np.int32)
     coarse[cluster] = part
     return coarse

@@ -1,4 +1,4 @@
-"""METHODS: every way to divide edges, by name. A method is one entry here."""
+"""METHODS: the table of all methods of edge partitioning, by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODULE = "evener.partitioning.external.mtkahypar_nets"
 
 
 def by_hypergraph(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return the blocks of Mt-KaHyPar, one thread. Raises UsageError where it is not installed."""
+    """Return the blocks of Mt-KaHyPar with one thread. Raises UsageError if it is not installed."""
     if (missing := find_tool("mtkahypar").available()) is not None:
         raise UsageError(missing)
     asked = asked_of_tool(contract, preset, seed)
@@ -36,10 +36,10 @@ def by_hypergraph(edges: EdgeList, contract: Contract, preset: str, seed: int) -
     return Split(kept(edges, part.astype(np.int32), contract), order="hypergraph")
 
 
-NEEDS_MORE = ("mtkahypar",)  # programs that may be absent
+NEEDS_MORE = ("mtkahypar",)  # methods that need a program which may not be installed
 
-AUTO = "auto"  # the order that a method takes by itself
-# Whose clones have an order.
+AUTO = "auto"  # the method chooses the order of clones
+# The methods in which the clones of a vertex have an order.
 ORDERED: dict[str, Callable[..., Split]] = {
     "spac-path": partial(printed, closed=False),
     "spac-ring": partial(printed, closed=True),
@@ -75,14 +75,15 @@ def split_with(
 ) -> Split:
     """Divide edges into the blocks of a contract by one of METHODS.
 
-    contract: targets, low and high (k,) are of the edges' work [units]. Every method's blocks are
-    enforced: moved as little as is needed to keep the contract. order: of clones, one of
-    evener.splitting.orders.ORDERS, of the methods in ORDERED alone. Raises UsageError for an
-    unknown method or order, and what `enforce` raises where the contract cannot be kept.
+    contract: targets, low and high (k,) refer to the edges' work [units]. The blocks of every
+    method are changed by `enforce`, as little as possible, to satisfy the contract. order: order of
+    the clones of a vertex, one of evener.splitting.orders.ORDERS; only for the methods in ORDERED.
+    Raises UsageError for an unknown method or order, and the errors of `enforce` if the contract
+    cannot be satisfied.
     """
     one_of("method", method, tuple(METHODS))
     one_of("preset", preset, PRESETS)
-    opened = edges.opened()  # loops copy no vertex
+    opened = edges.opened()  # heads of loops become new vertices, so loops cause no copies
     if order == AUTO:
         return METHODS[method](opened, contract, preset, seed)
     if method not in ORDERED:

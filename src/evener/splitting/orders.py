@@ -1,4 +1,4 @@
-"""Orders of the clones at each vertex, in which paths and rings of split-and-connect join them."""
+"""Orders of the clones of a vertex, in which split-and-connect joins them to paths or rings."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ ORDERS = ("neighbour", "degree", "block", "coordinate")
 
 
 def incidence_in(order: str, edges: EdgeList, contract: Contract, seed: int) -> Incidence:
-    """Return the edges at each vertex by what the vertex at the other end has, then its number.
+    """Return the edges at each vertex, sorted by a property of the vertex at the other end.
 
-    order: "neighbour": its number alone; "degree": how many edges it has, fewest first; "block":
-    its block in a partition of vertices that weigh as much as they have edges; "coordinate": its
-    place along a Hilbert curve. Raises UsageError for others, and without coordinates.
+    order: the property: "neighbour": its number; "degree": its number of edges, ascending; "block":
+    its block in a vertex partition with degrees as weights; "coordinate": its position on a Hilbert
+    curve. Ties are broken by number. If there are fewer vertices with edges than blocks, "block" is
+    the same as "neighbour". Raises UsageError for other orders, and for "coordinate" if there are
+    no coordinates.
     """
     one_of("order", order, ORDERS)
     if order == "neighbour" or (order == "block" and contract.k > edges.touched):

@@ -1,4 +1,4 @@
-"""Improves any edge partition on the copies of vertices themselves, within limits of its blocks."""
+"""Improves any edge partition by directly reducing copies of vertices, within limits of blocks."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from evener.splitting import copies_kernels as kernels
 from evener.splitting.copies_kernels import EdgeGroups, Limits, Tables
 from evener.splitting.groups import coarser_part, levels_of, single_edges
 
-# Copies saved in a round, relative to the groups looked at, below which rounds end; by hand.
+# Rounds end if a round saves fewer copies than this fraction of the groups examined; set by hand.
 WORTH_A_ROUND = 0.0005
-GROUPS_PER_BLOCK = 40  # of the coarsest level of a cycle
-LEAST_SHARE = 16  # a group has at most one of so many parts of a block
-# Copies that a move may at least gain which brings blocks within their limits: pass by pass.
+GROUPS_PER_BLOCK = 40  # number of groups per block on the coarsest level of a cycle
+LEAST_SHARE = 16  # a group has at most 1 / LEAST_SHARE of the mean work of a block
+# Least gain in copies of a move that brings blocks within their limits, for each pass.
 LEAST_GAINS = (0, -1, -1, -2, -2, -2, -2)
-LOOKS = 200  # groups looked at by the searches of a round, per group at the boundary, at most
+LOOKS = 200  # limit on the groups that the searches of a round examine, per boundary group
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is tried.
+    """How long to refine.
 
-    rounds: of moves that gain, at most. patience: moves without gain after which a search ends; 0:
-    no searches. most_lost: copies that the first move of a search may lose. searches: rounds of
-    them, at most. cycles: times that edges are joined to groups inside blocks, and groups of all
-    sizes are moved. gives_up: if searches found almost nothing on a level, finer levels have no
-    searches.
+    rounds: largest number of rounds of moves that gain. patience: a search (a sequence of moves of
+    which some may lose) ends after this many moves without gain; 0: no searches. searches: largest
+    number of rounds of searches. cycles: how often edges are joined to groups inside blocks, and
+    groups of all sizes are moved. most_lost: number of copies that the first move of a search may
+    add. gives_up: if searches found almost nothing on a level, skip them on finer levels.
     """
 
     rounds: int = 10
@@ -53,13 +53,13 @@ def refine_copies(
     cycles: int = 0,
     seed: int = 7,
 ) -> tuple[EdgePartition, int]:
-    """Return an edge partition of as many copies or fewer, and how many are saved.
+    """Return an edge partition with at most as many copies, and the number of copies saved.
 
-    low, high (k,) [units]: the loads of blocks stay between them; a block outside its limits gets
-    no further outside. Edges move one by one, in the order of their numbers shuffled by `seed`, to
-    a block that one of their ends is in already, for up to `rounds` rounds. patience: if above 0,
-    searches follow moves that lose as well, and end after so many without gain. cycles: how often
-    groups of edges of all sizes are moved too. Raises InputError for limits of other lengths.
+    low, high (k,) [units]: limits on the loads of blocks; a block that violates its limits does not
+    violate them more. Edges move one by one, in an order shuffled by `seed`, to a block that
+    already contains one of their ends, for up to `rounds` rounds. patience: if above 0, searches
+    also make moves that lose, and end after this many moves without gain. cycles: how often groups
+    of edges of all sizes are moved too. Raises InputError for limits of other lengths.
     """
     partition.checked_for(edges)
     edges = edges.opened()
@@ -78,7 +78,10 @@ def refine_copies(
 def refine_groups(
     finest: EdgeGroups, part: Part, limits: Limits, effort: Effort, rng: np.random.Generator
 ) -> int:
-    """Refine blocks (edges,) in place by cycles, or on single edges alone; return copies saved."""
+    """Refine blocks (edges,) in place; return the number of copies saved.
+
+    This makes up to effort.cycles cycles, or refines single edges only if that is 0.
+    """
     total = 0
     for _ in range(effort.cycles):
         saved = refine_inside(finest, part, part, limits, effort, rng)
@@ -98,9 +101,10 @@ def refine_inside(
     effort: Effort,
     rng: np.random.Generator,
 ) -> int:
-    """Refine blocks (edges,) in place by moves of groups of all sizes; return copies saved.
+    """Refine blocks (edges,) in place by moving groups of all sizes; return the copies saved.
 
-    inside (edges,) int32: what groups stay inside of; edges of one number there are of one block.
+    inside (edges,) int32: a group only joins edges with the same number here; edges with the same
+    number must be in the same block.
     """
     k = limits.load.size
     most = finest.work.sum() / (LEAST_SHARE * k)
@@ -124,8 +128,8 @@ def refine_level(
 ) -> tuple[int, bool]:
     """Refine blocks (groups,) in place by moves that gain, then by searches.
 
-    limits.load changes along. Returns the copies saved, and whether the first searches were worth
-    their time.
+    limits.load is updated. Returns the number of copies saved, and whether the first round of
+    searches saved enough.
     """
     tables = tables_of(groups, part, limits.load.size)
     n, count = tables.sizes.size, groups.work.size
@@ -149,9 +153,9 @@ def refine_level(
 
 
 def levelled(groups: EdgeGroups, part: Part, limits: Limits, rng: np.random.Generator) -> bool:
-    """Bring blocks (groups,) within their limits in place, at few copies; return whether they are.
+    """Move groups, in place, until blocks satisfy their limits; return whether they do.
 
-    Only blocks that touch at a vertex give groups to each other.
+    Few copies are added. Groups move only between blocks that share a vertex.
     """
     if (limits.low <= limits.load).all() and (limits.load <= limits.high).all():
         return True
@@ -165,14 +169,14 @@ def levelled(groups: EdgeGroups, part: Part, limits: Limits, rng: np.random.Gene
 
 
 def _boundary(groups: EdgeGroups, tables: Tables, room: Part, rng: np.random.Generator) -> Part:
-    """Return the groups that have a vertex in several blocks, shuffled."""
+    """Return the groups with a vertex that is in several blocks, in random order."""
     found = room[: int(kernels.list_boundary(groups, tables, room))].copy()
     rng.shuffle(found)
     return found
 
 
 def tables_of(groups: EdgeGroups, part: Part, k: int) -> Tables:
-    """Return the blocks of each vertex by those of its groups."""
+    """Return the tables of the blocks that contain each vertex, from the blocks of its groups."""
     degrees = np.diff(groups.offsets)
     first = np.zeros(degrees.size + 1, np.int64)
     np.cumsum(np.minimum(degrees, k), out=first[1:])

@@ -1,4 +1,4 @@
-"""Split-and-connect: as in its paper, and on groups of edges, refined on copies."""
+"""Split-and-connect: as in its paper [SPAC]_, and with starts whose copies are then reduced."""
 
 from __future__ import annotations
 
@@ -25,38 +25,45 @@ from evener.splitting.splits import Split, asked_of_tool, kept
 from evener.splitting.starting import by_groups, by_vertices, limits_of
 from evener.splitting.two_phase import clusters_of
 
-# Degree, relative to the mean, above which a vertex counts as a hub; chosen by hand: meshes and
-# matrices of finite elements stay below it, social networks are far above.
+# A vertex is a hub if its degree is above HUB_RATIO x mean degree. Chosen by hand: meshes and
+# finite-element matrices have no hubs, social networks have vertices far above it.
 HUB_RATIO = 10.0
-# Mean degree from which `fast` expands neighbourhoods at hubs, below it joins groups: circuits and
-# peer-to-peer networks, of degrees 4 to 6, copy less by groups (tuning set of the benchmark).
+# On graphs with hubs, `fast` grows neighbourhoods if the mean degree is at least this; otherwise it
+# joins groups: circuits and peer-to-peer networks, with mean degrees 4 to 6, have fewer copies by
+# groups (tuning set of the benchmark).
 LEAST_EXPANDED = 8.0
-# Edges from which `fast` grows blocks by rank: of fewer ones all are looked at within a second, for
-# a tenth fewer copies (tuning set, and R-MAT of a million edges).
+# `fast` uses ranked.py for at least this many edges. For fewer edges, expanding.py examines all
+# within a second and makes a tenth fewer copies (tuning set, and R-MAT of a million edges).
 LEAST_RANKED = 2**20
-# Vertices per block from which Evener's own partitioner takes less time than the moves after it.
+# From this number of vertices per block, Evener's own partitioner takes less time than the moves
+# that follow.
 LEAST_OWN = 100
-# Share of edges inside of clusters from which the own partitioner copies less than METIS: 0.45 to
-# 0.94 on meshes and matrices, 0.1 to 0.16 on uniform random graphs, where METIS's start leads to
-# 0.5 to 0.9 % fewer copies in 0.8 of the time (scale 13).
-CLUSTERED, CLUSTERING = 0.25, 2  # by so many passes over edges
+# Evener's own partitioner is used if at least the fraction CLUSTERED of the edges lies inside
+# clusters, found by CLUSTERING passes over the edges; otherwise METIS leads to fewer copies. The
+# fraction is 0.45 to 0.94 on meshes and matrices, and 0.1 to 0.16 on uniform random graphs, where
+# METIS leads to 0.5 to 0.9 % fewer copies in 0.8 of the time (scale 13).
+CLUSTERED, CLUSTERING = 0.25, 2
 EFFORTS = {
     "fast": Effort(rounds=2),
     "default": Effort(rounds=3, patience=8, searches=1, cycles=1),
     "strong": Effort(rounds=3, patience=15, cycles=1),
 }
-TURNS = {"fast": 1, "default": 1, "strong": 2}  # of moves, then borders cut anew; without hubs
+# On graphs without hubs: how often edges move and then, but for "fast", borders are cut anew.
+TURNS = {"fast": 1, "default": 1, "strong": 2}
 ROUNDS_OF_A_START = 3
-AFTER_CUTS = Effort(rounds=2, patience=8, searches=1)  # on single edges, once borders are cut anew
+AFTER_CUTS = Effort(rounds=2, patience=8, searches=1)  # on single edges, after the minimum cuts
 
 
-TRIED_ORDERS = "neighbour", "block"  # of clones; blocks are worth up to twice on social graphs
+# Orders of clones to try; "block" makes up to a factor of 2 fewer copies on social graphs.
+TRIED_ORDERS = "neighbour", "block"
 
 
 class AtHubs(NamedTuple):
-    """Effort at hubs: orders of vertices for neighbourhoods; how many starts are combined.
+    """The effort on graphs with hubs.
 
-    Searches cost most at hubs, where single moves find nearly as much.
+    orders: number of vertex orders to try for growing neighbourhoods. starts: number of partitions
+    to combine. effort: refinement of the combination; it has few searches, as these take longest at
+    hubs, where single moves are nearly as good.
     """
 
     orders: int
@@ -64,8 +71,8 @@ class AtHubs(NamedTuple):
     effort: Effort
 
 
-# Starts: of groups, and the best ones of neighbourhoods; one less where the mean degree is small,
-# for searches take longest there.
+# The starts are one by groups, and the best by neighbourhoods; one less if the mean degree is
+# small, as searches then take longest.
 AT_HUBS = {
     "default": AtHubs(6, 3, Effort(rounds=2, patience=3, searches=1, gives_up=True)),
     "strong": AtHubs(10, 4, Effort(rounds=3, patience=5, searches=1)),
@@ -73,7 +80,10 @@ AT_HUBS = {
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks of few copies: a start, refined on copies; hubs need other ones."""
+    """Return blocks with few copies: a start whose copies are then reduced by refinement.
+
+    On graphs with hubs, other starts are used than on graphs without.
+    """
     if has_hubs(edges) or contract.k > np.count_nonzero(edges.degrees):
         if preset == "fast":
             return _start_at_hubs(edges, contract, seed)
@@ -87,7 +97,7 @@ def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
 
 
 def _cut_anew(made: Split, edges: EdgeList, contract: Contract, seed: int) -> Split:
-    """Return blocks whose borders were cut anew, refined."""
+    """Return the blocks after replacing their borders by minimum cuts, and refinement."""
     finest, part = single_edges(edges), made.partition.part.copy()
     limits, rng = limits_of(part, finest, contract), np.random.default_rng(seed)
     saved = made.saved + cut_borders(finest, part, limits, rng)
@@ -96,7 +106,7 @@ def _cut_anew(made: Split, edges: EdgeList, contract: Contract, seed: int) -> Sp
 
 
 def _refined(made: Split, edges: EdgeList, contract: Contract, effort: Effort, seed: int) -> Split:
-    """Return blocks refined on copies."""
+    """Return the blocks after refinement, which reduces copies."""
     finest, part = single_edges(edges), made.partition.part.copy()
     limits, rng = limits_of(part, finest, contract), np.random.default_rng(seed)
     saved = made.saved + refine_groups(finest, part, limits, effort, rng)
@@ -104,9 +114,10 @@ def _refined(made: Split, edges: EdgeList, contract: Contract, effort: Effort, s
 
 
 def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks by those of vertices: by METIS, or by Evener's partitioner for large blocks.
+    """Return blocks of edges from a vertex partition, by METIS or by Evener's partitioner.
 
-    Where no clusters of vertices are found, as in random graphs, METIS's are as good.
+    Evener's is used for large blocks, except for "fast" and for graphs without clusters, such as
+    random graphs, for which METIS is as good.
     """
     large = preset != "fast" and np.count_nonzero(edges.degrees) >= LEAST_OWN * contract.k
     own = large and _inside_clusters(edges, contract.k) >= CLUSTERED
@@ -116,13 +127,13 @@ def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split
 
 
 def _inside_clusters(edges: EdgeList, k: int) -> float:
-    """Return the share of edges inside of clusters of vertices, as a stream finds them."""
+    """Return the fraction of edges inside clusters of vertices, found by two_phase.clusters_of."""
     ends = (edges.tails, edges.heads)
     return clusters_of(lambda: (ends,), edges.degrees, edges.m, k, CLUSTERING)[1]
 
 
 def _start_at_hubs(edges: EdgeList, contract: Contract, seed: int) -> Split:
-    """Return blocks by neighbourhoods, or by groups where degrees are small."""
+    """Return blocks grown as neighbourhoods, or made from groups if the mean degree is small."""
     if _mean_degree(edges) >= LEAST_EXPANDED:
         grow = ranked_neighbourhoods if edges.m >= LEAST_RANKED else neighbourhoods
         return grow(edges, contract, "fast", seed)
@@ -130,7 +141,10 @@ def _start_at_hubs(edges: EdgeList, contract: Contract, seed: int) -> Split:
 
 
 def _combined_at_hubs(edges: EdgeList, contract: Contract, tried: AtHubs, seed: int) -> Split:
-    """Return blocks by groups, and by neighbourhoods in the best of several orders, combined."""
+    """Return the combination of blocks from groups, and of the best blocks from neighbourhoods.
+
+    Neighbourhoods are grown in several vertex orders.
+    """
     grown = neighbourhoods_in_orders(edges, contract, tried.orders, seed)
     others = tried.starts - 1 - (_mean_degree(edges) < LEAST_EXPANDED)
     starts = [_joined_groups(edges, contract, seed), *grown[:others]]
@@ -155,11 +169,11 @@ def contracted(
     closed: bool = False,
     order: str = "",
 ) -> Split:
-    """Return split-and-connect without clones: a vertex for each edge, divided by METIS.
+    """Return the blocks of split-and-connect without clones: METIS divides a graph of edges.
 
-    Its graph is that of `printed` with each dominant edge contracted, so that none is cut. order:
-    as of `printed`; without one, `fast` takes the neighbours' and the others the better one of
-    TRIED_ORDERS.
+    The graph has one vertex per edge. It is the graph of `printed` with every dominant edge
+    contracted, so that no dominant edge is cut. order: see `printed`; if it is empty, "fast" uses
+    "neighbour", and other presets use the best of TRIED_ORDERS.
     """
     tried = (order,) if order else TRIED_ORDERS[: 1 if preset == "fast" else None]
     found = []
@@ -176,7 +190,7 @@ def contracted(
 
 
 def has_hubs(edges: EdgeList) -> bool:
-    """Return whether a vertex has many times as many edges as vertices have on average."""
+    """Return whether the degree of some vertex is above HUB_RATIO x mean degree."""
     return bool(edges.degrees.max() > HUB_RATIO * _mean_degree(edges))
 
 
@@ -189,9 +203,10 @@ def printed(
     closed: bool,
     order: str = "neighbour",
 ) -> Split:
-    """Return split-and-connect as in its paper: clones, divided by METIS.
+    """Return the blocks of split-and-connect as in its paper [SPAC]_: METIS divides clones.
 
-    order: of the clones of a vertex, one of evener.splitting.orders.ORDERS.
+    closed: join the clones of a vertex to a ring instead of a path. order: order of the clones of a
+    vertex, one of evener.splitting.orders.ORDERS.
     """
     incidence = incidence_in(order, edges, contract, seed)
     clones = clone_graph(edges, closed=closed, incidence=incidence)
@@ -203,9 +218,9 @@ def printed(
 def combined(
     edges: EdgeList, splits: list[Split], contract: Contract, effort: Effort, seed: int
 ) -> Split:
-    """Return the best of splits, combined with each other one in turn; never worse than it.
+    """Return the best of `splits` after combining it with each of the others; never a worse one.
 
-    splits: one or more, whose blocks are within their limits, as those of the result are.
+    splits: at least one; all blocks must satisfy their limits, and those of the result do too.
     """
     rng, finest = np.random.default_rng(seed), single_edges(edges)
     best, *others = by_copies(edges, splits)
@@ -219,23 +234,26 @@ def combined(
 
 
 def overlay(part: Part, other: Part, k: int) -> Part:
-    """(edges,) int32 numbers, the same where edges have one block in both partitions into k."""
+    """Return a number (edges,) int32 for the pair of blocks that each edge has in both partitions.
+
+    k: number of blocks in each partition.
+    """
     numbers: Part = np.unique(part.astype(np.int64) * k + other, return_inverse=True)[1]
     return numbers.astype(np.int32)
 
 
 def by_copies(edges: EdgeList, splits: list[Split]) -> list[Split]:
-    """Return the splits by how many copies they have, fewest first."""
+    """Return the splits sorted by their number of copies, fewest first."""
     return sorted(splits, key=lambda made: edge_metrics(edges, made.partition).copies)
 
 
 def neighbourhoods_in_orders(
     edges: EdgeList, contract: Contract, tries: int, seed: int
 ) -> list[Split]:
-    """Return blocks grown from vertex to vertex, by as many orders of the vertices.
+    """Return `tries` splits grown from vertex to vertex, with fewest copies first.
 
-    Each block is begun at the first vertex that has an edge left: the first time by the vertices'
-    numbers, then by random ones. Those of fewest copies first.
+    Each block begins at the first vertex that has an edge without a block, in a vertex order that
+    differs between the splits: by number for the first one, random for the others.
     """
     rng, found = np.random.default_rng(seed), []
     for i in range(tries):
@@ -246,15 +264,15 @@ def neighbourhoods_in_orders(
     return by_copies(edges, found)
 
 
-MOST_BLOCKS = 8  # of a vertex at a border; one in more is a hub, around which no border is short
-REACHES = (4.0, 2.0)  # of corridors, round by round: multiples of what a block may lose or gain
+MOST_BLOCKS = 8  # vertices in more blocks than this are ignored: hubs, with no short border around
+REACHES = (4.0, 2.0)  # size of corridors in each round, in units of what a block may lose or gain
 
 
 def cut_borders(edges: EdgeGroups, part: Part, limits: Limits, rng: np.random.Generator) -> int:
-    """Cut the border of each two neighbouring blocks anew, in place; return the copies saved.
+    """Replace the border between each two neighbouring blocks in place; return the copies saved.
 
-    edges: groups of one edge each. No block gets further outside its limits; limits.load changes
-    along. The new border is a minimum cut through the vertices of a corridor around the old one.
+    The new border is a minimum cut through the vertices of a corridor around the old border. edges:
+    groups of one edge each. No block violates its limits more than before; limits.load is updated.
     """
     n, m = edges.offsets.size - 1, part.size
     corridor = EdgeCorridor(
@@ -271,9 +289,9 @@ def cut_borders(edges: EdgeGroups, part: Part, limits: Limits, rng: np.random.Ge
 def _borders(
     edges: EdgeGroups, part: Part, k: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray, Part]:
-    """Return pairs of neighbouring blocks, shuffled, and the vertices in both of them.
+    """Return pairs of neighbouring blocks in random order, begins, and the vertices in both blocks.
 
-    Those of pair i are vertices[begins[i]:begins[i + 1]].
+    The vertices of pair i are vertices[begins[i]:begins[i + 1]].
     """
     tables = tables_of(edges, part, k)
     nothing = np.empty(0, np.int64), np.empty(0, np.int32)

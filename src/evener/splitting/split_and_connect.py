@@ -1,12 +1,13 @@
-"""Split-and-connect: graphs whose vertices stand for edges, so that cutting them copies vertices.
+"""Split-and-connect: graphs whose vertex partitions are edge partitions of the original graph.
 
-Split: a vertex of degree d becomes d clones, one for each of its edges, which joins the clones at
-its two ends (a dominant edge). Connect: the clones of a vertex form a path of d - 1 auxiliary edges
-([SPAC]_, Definition 3.2), or the ring of its footnote 2. Blocks of clones that cut no dominant edge
-are blocks of edges (Definition 3.3), and cut at least as many auxiliary edges as there are copies.
+Split: a vertex of degree d becomes d clones, one for each of its edges; each edge becomes a
+dominant edge between its two clones. Connect: the clones of a vertex are joined to a path by d - 1
+auxiliary edges ([SPAC]_, Definition 3.2), or to the ring of its footnote 2. A partition of the
+clones that cuts no dominant edge is a partition of the edges (Definition 3.3), and it cuts at least
+as many auxiliary edges as there are copies of vertices.
 
-`clone_graph` is that graph. `contracted_graph` has one vertex for the two clones of each edge, so
-that none is cut: half the vertices, and the auxiliary edges alone.
+`clone_graph` returns this graph. `contracted_graph` returns the graph with every dominant edge
+contracted, so that no dominant edge can be cut: it has half the vertices and only auxiliary edges.
 """
 
 from __future__ import annotations
@@ -21,15 +22,16 @@ from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList, Incidence
 from evener.graphs.graph import Graph
 from evener.splitting import split_and_connect_kernels as kernels
 
-DOMINANT_WEIGHT = 1000  # of a dominant edge; an auxiliary one weighs 1 (section 3.2 of [SPAC]_)
-LARGEST_SUM = 2**31 - 1  # of all weights at both ends of edges: METIS adds them up in 32 bits
+DOMINANT_WEIGHT = 1000  # of a dominant edge; an auxiliary edge weighs 1 (section 3.2 of [SPAC]_)
+LARGEST_SUM = 2**31 - 1  # of the edge weights at all vertices: METIS adds them up in 32 bits
 
 
 class Clones(NamedTuple):
     """The graph of clones.
 
-    graph: 2m vertices, each of the work of its edge; clone i is the i-th entry of the incidence.
-    slots (m, 2): the clones of each edge, at its tail and at its head. weight: of a dominant edge.
+    graph: 2m vertices, each with the work of its edge; clone i belongs to the i-th entry of the
+    incidence lists. slots (m, 2): the clones of each edge at its tail and at its head. weight:
+    weight of a dominant edge.
     """
 
     graph: Graph
@@ -38,7 +40,7 @@ class Clones(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence where dominant edges weigh less than the paper's."""
+        """A note for the user if dominant edges weigh less than in the paper, else empty."""
         if self.weight == DOMINANT_WEIGHT:
             return ()
         why = "METIS adds weights in 32 bits"
@@ -46,9 +48,10 @@ class Clones(NamedTuple):
 
 
 def dominant_weight(m: int) -> int:
-    """Return the weight of the dominant edges of a graph of m edges.
+    """Return the weight of the dominant edges for a graph of m edges.
 
-    DOMINANT_WEIGHT, or what is left of LARGEST_SUM, at least 2.
+    It is DOMINANT_WEIGHT or, if all weights would then exceed LARGEST_SUM, the largest weight that
+    is possible, but at least 2.
     """
     room = (LARGEST_SUM - 4 * m) // max(2 * m, 1)  # each edge has at most two auxiliary ones
     return max(min(DOMINANT_WEIGHT, room), 2)
@@ -57,10 +60,11 @@ def dominant_weight(m: int) -> int:
 def clone_graph(
     edges: EdgeList, *, closed: bool = False, incidence: Incidence | None = None
 ) -> Clones:
-    """Return the split-and-connect graph of Definition 3.2.
+    """Return the split-and-connect graph of [SPAC]_, Definition 3.2.
 
-    closed: the clones of a vertex of three edges or more form a ring, as in footnote 2. incidence:
-    the order of each vertex's clones; None: by the number of the vertex at the other end.
+    closed: join the clones of a vertex of three or more edges to a ring, as in footnote 2.
+    incidence: the edges at each vertex, in the order of its clones; None: in the order of the
+    vertices at the other ends.
     """
     offsets, listed = edges.incidence if incidence is None else incidence
     slots = np.empty((edges.m, 2), np.int64)
@@ -78,9 +82,10 @@ def clone_graph(
 def contracted_graph(
     edges: EdgeList, *, closed: bool = False, incidence: Incidence | None = None
 ) -> Graph:
-    """Return the graph of m vertices, one for each edge, joined by the auxiliary edges alone.
+    """Return the graph with one vertex per edge (m), joined by the auxiliary edges only.
 
-    Arguments as of clone_graph. Edges that share both ends are joined by one edge of weight 2.
+    The arguments are those of clone_graph. Parallel auxiliary edges, between edges that share both
+    ends, become one edge of weight 2.
     """
     offsets, listed = edges.incidence if incidence is None else incidence
     degrees = np.diff(offsets)
@@ -99,10 +104,10 @@ def contracted_graph(
 def blocks_of_edges(
     part: Part, clones: Clones, targets: FloatArray, work: npt.NDArray[np.generic] | None = None
 ) -> tuple[Part, int]:
-    """Return (m,) the block of every edge by those of the clones (2m,), and how many were cut.
+    """Return the block (m,) of every edge from those of the clones (2m,), and the edges cut.
 
-    An edge whose two clones are in different blocks goes to the one that is farther below its
-    target (k,), relative to it; these are decided in the order of the edges.
+    An edge is cut if its two clones are in different blocks. It is then assigned to the one of both
+    blocks that is farther below its target (k,), relative to the target, in the order of the edges.
     """
     ends = np.asarray(part, np.int64)[clones.slots]
     found = ends[:, 0].astype(np.int32)
@@ -116,7 +121,7 @@ def blocks_of_edges(
 
 
 def order_by(key: npt.NDArray[np.generic]) -> IntVector:
-    """Return (n,) the position of each vertex by rising key (n,), then number."""
+    """Return the position (n,) of each vertex in ascending order of key (n,), ties by number."""
     position = np.empty(key.size, np.int64)
     position[np.argsort(key, kind="stable")] = np.arange(key.size)
     return position

@@ -1,4 +1,4 @@
-"""Split: blocks of edges and how they were made; what all methods of splitting share."""
+"""Split: an edge partition and how it was made; and functions that all methods of splitting use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PRESETS = ("fast", "default", "strong")
 
 @dataclass(frozen=True)
 class Split:
-    """Blocks of edges, and how they were made.
+    """An edge partition, and how it was made.
 
-    partition: keeps its contract. cut_pairs: dominant edges that were cut (spac-path, spac-ring).
-    saved: copies that refinement saved. order: of the clones or of the stream, in a word; several
-    joined by + were combined. notes: a sentence on each choice, and on each deviation from the
-    method's paper.
+    partition: satisfies its contract. cut_pairs: number of dominant edges that were cut (spac-path,
+    spac-ring). saved: number of copies that refinement saved. order: a word for the order of the
+    clones or of the stream, or for the kind of start; words joined by + mean a combination. notes:
+    a sentence on each choice, and on each deviation from the method's paper.
     """
 
     partition: EdgePartition
@@ -40,14 +40,15 @@ Method = Callable[[EdgeList, Contract, str, int], Split]
 
 
 def work_of(edges: EdgeList) -> FloatArray:
-    """(m,) float64 work of each edge [units]."""
+    """Return the work (m,) float64 of each edge [units]."""
     return np.ones(edges.m) if edges.weights is None else edges.weights.astype(np.float64)
 
 
 def asked_of_tool(contract: Contract, preset: str, seed: int, clones: int = 1) -> Request:
-    """Return the request to a partitioner: the limits, and a tolerance for tools that use one.
+    """Return the Request to a partitioner, with the contract's limits.
 
-    clones: how many vertices of its graph stand for an edge, each with the edge's work.
+    It also has an epsilon that follows from the limits, for tools that take only a tolerance.
+    clones: number of vertices per edge in the graph to be divided, each with the edge's work.
     """
     above = contract.high / np.maximum(contract.targets, 1e-300) - 1
     return Request(
@@ -63,10 +64,10 @@ def asked_of_tool(contract: Contract, preset: str, seed: int, clones: int = 1) -
 def kept(
     edges: EdgeList, part: Part, contract: Contract, graph: Graph | None = None
 ) -> EdgePartition:
-    """Return the blocks, moved as little as is needed to keep the contract.
+    """Return the blocks of edges, changed as little as possible to satisfy the contract.
 
-    graph: of one vertex for each edge, whose cut moves are to spare; None: the contracted path,
-    which is made only where a block is outside of its limits.
+    graph: a graph with one vertex per edge, whose edge cut `enforce` tries not to increase; None:
+    contracted_graph(edges), which is built only if a block violates its limits.
     """
     found = EdgePartition(part, contract.k)
     loads = found.loads(edges)

@@ -1,7 +1,7 @@
-"""Starts of split-and-connect that never build its graph: by vertices, and by groups of edges.
+"""Initial edge partitions from vertices, and from groups of edges, without a graph of all edges.
 
-Both divide a graph much smaller than one of all edges, by the tool that is asked; blocks of edges
-follow, and are refined on copies level by level.
+Both call a partitioner for a graph that is much smaller than that of split-and-connect, and derive
+blocks of edges from its result. For groups, these are refined level by level to reduce copies.
 """
 
 from __future__ import annotations
@@ -20,20 +20,23 @@ from evener.splitting.groups import levels_of, single_edges
 from evener.splitting.refining import LEAST_SHARE, Effort, levelled, refine_level
 from evener.splitting.splits import asked_of_tool, kept
 
-# Groups of the coarsest level per block; set by hand on power-law graphs: 40 is no better.
+# Number of groups per block on the coarsest level; set by hand on power-law graphs, where 40 is no
+# better.
 GROUPS_PER_BLOCK = 20
-# Of the graph of groups: a vertex of up to so many groups joins each to each, of more in a ring.
+# In the graph of groups, the groups at a vertex form a clique if they are at most this many, else a
+# ring.
 MOST_IN_CLIQUE = 5
-VERTEX_WEIGHT = 60  # of the edges of a vertex in that graph, in all; divisible by 1 to 5
+VERTEX_WEIGHT = 60  # determines the weights of a vertex's edges there; divisible by 1 to 5
 
 
 def by_vertices(
     edges: EdgeList, contract: Contract, tool: str, seed: int, preset: str = "default"
 ) -> Part:
-    """(m,) blocks by those of vertices, which weigh as many units as they have edges.
+    """Return blocks of edges (m,) from a vertex partition, in which vertices weigh their degrees.
 
-    An edge between two blocks goes to the lower one of a pair of an even sum, else to the higher
-    one: so the vertices of one side alone are copied. Every block is within its limits.
+    An edge between blocks a and b is assigned to the smaller number if a + b is even, else to the
+    larger. So all edges between a and b are in one block, and only vertices of the other block are
+    copied. Every block satisfies its limits.
     """
     graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
     weighted = graph.with_(vwgt=_work_at_vertices(edges))
@@ -46,7 +49,7 @@ def by_vertices(
 
 
 def _work_at_vertices(edges: EdgeList) -> npt.NDArray[np.number]:
-    """(n,) work of each vertex's edges [units], at least a little for those of none."""
+    """Return the work (n,) of each vertex's edges [units], at least 1 or, with weights, 1e-9."""
     if edges.weights is None:
         return np.maximum(edges.degrees, 1)
     ends = edges.tails, edges.heads
@@ -56,7 +59,10 @@ def _work_at_vertices(edges: EdgeList) -> npt.NDArray[np.number]:
 def by_groups(
     edges: EdgeList, contract: Contract, tool: str, effort: Effort, seed: int
 ) -> tuple[Part, int]:
-    """(m,) blocks by those of groups of edges, refined level by level; and copies saved by that."""
+    """Return blocks of edges (m,) from a partition of groups of edges, and the copies saved.
+
+    The blocks are refined level by level, which saves these copies.
+    """
     rng, finest = np.random.default_rng(seed), single_edges(edges)
     most = finest.work.sum() / (LEAST_SHARE * contract.k)
     whole = np.zeros(edges.m, np.int32)
@@ -73,14 +79,14 @@ def by_groups(
 
 
 def limits_of(part: Part, groups: EdgeGroups, contract: Contract) -> Limits:
-    """Return the loads of blocks and their limits."""
+    """Return the Limits of the contract, with the current loads of the blocks."""
     return Limits(np.bincount(part, groups.work, contract.k), contract.low, contract.high)
 
 
 def graph_of_groups(groups: EdgeGroups) -> Graph:
-    """Return a graph of one vertex for each group; those that share a vertex are joined.
+    """Return a graph with one vertex per group, in which groups that share a vertex are joined.
 
-    The groups at a vertex form a clique if they are few, else a ring.
+    The groups at a vertex form a clique if they are at most MOST_IN_CLIQUE, else a ring.
     """
     degrees, begins = np.diff(groups.offsets), groups.offsets[:-1]
     ends, weights = [], []
@@ -104,7 +110,7 @@ def graph_of_groups(groups: EdgeGroups) -> Graph:
 def _joined_graph(
     groups: EdgeGroups, tails: Part, heads: Part, weights: npt.NDArray[np.int64]
 ) -> Graph:
-    """Return the graph of these edges, the weights of parallel ones added up."""
+    """Return the graph with these edges; weights of parallel edges are added."""
     n = groups.work.size
     both = np.concatenate([tails, heads]), np.concatenate([heads, tails])
     from scipy.sparse import coo_array

@@ -1,4 +1,4 @@
-"""Streaming methods: each edge gets its block in turn; and runs of the edges in their order."""
+"""Methods that assign edges one after another: by scores, at random, by hash, or in runs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from evener.plans.partition import Contract
 from evener.splitting import placing_kernels as kernels
 from evener.splitting.splits import Split, kept, work_of
 
-ROUNDING = 1e-6  # edges: a limit so little above a whole number is this number
-HASH_SLOTS = 4096  # entries of the table from hashes to blocks, in proportion to targets
+ROUNDING = 1e-6  # [edges] limits that differ by less from a whole number count as this number
+HASH_SLOTS = 4096  # number of entries in the table that maps hashes to blocks
 
 
 class Rule(NamedTuple):
-    """How a stream scores blocks: see placing_kernels.place_by_score.
+    """How a stream scores blocks; see placing_kernels.place_by_score for by_degree and balance.
 
-    capped: blocks stay within their upper limits, while one has room.
+    capped: no block exceeds its upper limit, as long as another block can take the edge.
     """
 
     by_degree: bool
@@ -37,11 +37,11 @@ RULES = {
 def empty_blocks(
     n: int, contract: Contract, *, capped: bool = True, m: int = 0
 ) -> kernels.FilledBlocks:
-    """Return the blocks of a contract, none of which holds an edge; n: vertices.
+    """Return the blocks of a contract without any edges, for n vertices.
 
-    capped: none gets more than its upper limit, while another has room. m: of a stream of m edges,
-    one unit each, so many are left for blocks below their lower limits; 0: limits are enforced
-    afterwards.
+    capped: no block exceeds its upper limit, as long as another block can take the edge. m: number
+    of edges in the stream, of weight 1; the last edges are then reserved for blocks below their
+    lower limits; 0: ignore lower limits, which `enforce` will satisfy afterwards.
     """
     k = contract.k
     return kernels.FilledBlocks(
@@ -57,7 +57,7 @@ def empty_blocks(
 
 
 def streamed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, by: str) -> Split:  # noqa: ARG001
-    """Return blocks that one of RULES chose edge by edge, in an order shuffled by `seed`."""
+    """Return blocks chosen edge by edge by one of RULES, in a random order of the edges."""
     order = np.random.default_rng(seed).permutation(edges.m)
     rule, found = RULES[by], np.full(edges.m, -1, np.int32)
     kernels.place_by_score(
@@ -70,13 +70,13 @@ def streamed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, by:
 
 
 def at_random(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
-    """Return blocks drawn in proportion to targets."""
+    """Return random blocks, with probabilities in proportion to the targets."""
     part = drawn(np.random.default_rng(seed), edges.m, contract.targets)
     return Split(kept(edges, part, contract), order="random")
 
 
 def drawn(rng: np.random.Generator, m: int, targets: FloatArray) -> Part:
-    """Return blocks (m,) drawn in proportion to targets (k,)."""
+    """Return random blocks (m,), with probabilities in proportion to targets (k,)."""
     return rng.choice(targets.size, m, p=targets / targets.sum()).astype(np.int32)
 
 
@@ -91,13 +91,13 @@ def by_hash(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Spli
 
 
 def hash_table(targets: FloatArray) -> Part:
-    """Return blocks (HASH_SLOTS,), each as often as its share of the targets."""
+    """Return blocks (HASH_SLOTS,), in which each block occurs in proportion to its target."""
     ends = np.cumsum(targets) / targets.sum() * HASH_SLOTS
     return np.searchsorted(ends, np.arange(HASH_SLOTS) + 0.5, "right").astype(np.int32)
 
 
 def in_order(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
-    """Return runs of the edges in their order, each of its block's target."""
+    """Return blocks that are runs of consecutive edges, with work near the targets."""
     work = work_of(edges)
     ends = np.cumsum(contract.targets) / contract.targets.sum() * work.sum()
     middles = np.cumsum(work) - work / 2

@@ -1,8 +1,9 @@
 """Two-phase streaming (2PS-L [Mayer22]_): clusters of vertices first, then edges by their clusters.
 
-Pass 1 counts degrees, pass 2 finds clusters of at most a mean block's edges, which are packed onto
-blocks by targets, the largest first. Pass 3 places edges whose ends have one home, pass 4 the rest
-in the home of one end. Memory: the blocks' bits of each vertex, and four numbers.
+Pass 1 counts degrees. Pass 2 finds clusters with at most the edges of a mean block; these are
+packed onto blocks in proportion to targets, the largest first. The home of a vertex is the block of
+its cluster. Pass 3 assigns edges whose ends have the same home to it, pass 4 assigns the others to
+the home of one end. Memory: for each vertex, one bit per block and four numbers.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from evener.splitting.streaming import empty_blocks
 
 
 class VertexClusters(NamedTuple):
-    """VertexClusters of vertices: of each vertex (n,) its cluster, of each number (n,) the volume.
+    """Clusters of vertices.
 
-    A cluster has the number of one of its vertices; its volume is the sum of their degrees.
+    of (n,): the cluster of each vertex; a cluster has the number of one of its vertices. volumes
+    (n,): for each cluster number, the sum of the degrees of the cluster's vertices.
     """
 
     of: IntVector
@@ -42,10 +44,10 @@ def clusters_of(
     k: int,
     passes: int = 1,
 ) -> tuple[VertexClusters, float]:
-    """Return clusters by some passes over m edges, and the share of edges inside of one.
+    """Return clusters found in `passes` passes over m edges, and the fraction of edges inside them.
 
-    read: yields tails and heads, piece by piece; called once a pass. k: blocks. The share is that
-    which the last pass found, edge after edge.
+    read: yields tails and heads, piece by piece; called once per pass. k: number of blocks. The
+    fraction is counted during the last pass, edge by edge.
     """
     clusters, most, inside = VertexClusters.single(degrees), largest_volume(m, k), 0
     for _ in range(passes):
@@ -56,7 +58,7 @@ def clusters_of(
 
 
 def homes_of(clusters: VertexClusters, targets: FloatArray) -> Part:
-    """Return the block (n,) of each vertex: clusters packed onto blocks by targets (k,)."""
+    """Return the home (n,) of each vertex: clusters are packed onto blocks by targets (k,)."""
     order = np.argsort(-clusters.volumes, kind="stable")
     order = order[: np.count_nonzero(clusters.volumes)]
     packed = np.empty(order.size, np.int32)
@@ -68,7 +70,7 @@ def homes_of(clusters: VertexClusters, targets: FloatArray) -> Part:
 
 
 def largest_volume(m: int, k: int) -> int:
-    """Return the volume above which no cluster grows: both ends of a mean block's edges."""
+    """Return the largest volume of a cluster: twice the edges of a mean block."""
     return max(2 * m // k, 1)
 
 

@@ -1,8 +1,8 @@
-"""Edge partitions made from vertex partitions, whose vertices weigh as much as they have edges.
+"""Edge partitions made from vertex partitions, in which vertices weigh their degrees.
 
-An edge inside a block of vertices goes there. One that is cut goes to the block of one of its ends,
-at random, or greedily to a block that holds its ends [Bourse14]_. The vertex partition is that of
-METIS, or of one pass over the vertices.
+An edge inside a block of vertices is assigned to this block. A cut edge is assigned to the block of
+one of its ends, at random, or greedily to a block that contains its ends [Bourse14]_. The vertex
+partition is made by METIS, or in one pass over the vertices.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from evener.splitting import placing_kernels
 from evener.splitting.splits import Split, asked_of_tool, kept, work_of
 from evener.splitting.streaming import RULES, empty_blocks
 
-# Cost of load against that of cut edges: a block's load L, relative to its target, costs L^1.5, and
-# as much as Fennel's, which [Bourse14]_ compares with: half an edge for each edge's end at L = 1.
+# A block whose load / target is L costs L^COST_POWER, and COST_STRENGTH weighs this against cut
+# edges: at L = 1, half an edge per end of an edge, as in Fennel, with which [Bourse14]_ compares.
 COST_POWER, COST_STRENGTH = 1.5, 0.5
 
 
 def blocks_of_vertices(edges: EdgeList, contract: Contract, seed: int) -> Part:
-    """(n,) blocks of vertices that weigh as many units as they have edges."""
+    """Return blocks of vertices (n,) by METIS, in which vertices weigh their degrees."""
     graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
     weighted = graph.with_(vwgt=np.maximum(edges.degrees, 1))
     return partition_with("metis", weighted, asked_of_tool(contract, "default", seed)).part
@@ -34,7 +34,10 @@ def blocks_of_vertices(edges: EdgeList, contract: Contract, seed: int) -> Part:
 def by_vertex_blocks(
     edges: EdgeList, contract: Contract, preset: str, seed: int, *, cut: str
 ) -> Split:
-    """Return the blocks of a weighted vertex partition. cut: "random" or "greedy", of cut edges."""
+    """Return blocks of edges from a vertex partition with degrees as weights.
+
+    cut: how cut edges are assigned, "random" or "greedy".
+    """
     del preset
     if contract.k > np.count_nonzero(edges.degrees):  # some block would have no vertex
         homes = np.zeros(edges.n, np.int32)
@@ -46,7 +49,7 @@ def by_vertex_blocks(
 
 
 def by_least_cost(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
-    """Return blocks by one pass over vertices, each put where it adds least cost [Bourse14]_."""
+    """Return blocks from one pass in which each vertex goes where it costs least [Bourse14]_."""
     graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
     homes = np.full(edges.n, -1, np.int32)
     targets = 2 * np.maximum(contract.targets, 1e-300)  # of edges' ends
@@ -61,7 +64,7 @@ def by_least_cost(edges: EdgeList, contract: Contract, preset: str, seed: int) -
 
 
 def _placed(edges: EdgeList, contract: Contract, homes: Part, cut: str, seed: int) -> Part:
-    """(m,) blocks of edges, from blocks of vertices (n,)."""
+    """Return blocks of edges (m,) from blocks of vertices (n,); cut: see `by_vertex_blocks`."""
     ends, work, part = (edges.tails, edges.heads), work_of(edges), np.empty(edges.m, np.int32)
     if cut == "random":
         heads = np.random.default_rng(seed).random(edges.m) < 0.5

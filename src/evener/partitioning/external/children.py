@@ -1,4 +1,4 @@
-"""Calls a tool in a child process, so that it may hang, crash or print: that is reported."""
+"""Calls a tool in a child process, so that a hang, a crash or its output can be reported."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _running: dict[subprocess.Popen[bytes], Path] = {}
 class Outcome:
     """What a tool returned: part (n,), not checked yet, and the CPU time of the call [s].
 
-    start: how the blocks that it refined were made, in a word, and those blocks (n,), if known.
+    start: a word for the method that made the initial blocks, and these blocks (n,); or None.
     """
 
     part: npt.NDArray[Any]
@@ -49,10 +49,10 @@ class Outcome:
 
 
 def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
-    """Do the job with `module` (a dotted name; see worker.py) in a process group of its own.
+    """Run the job with `module` (a dotted name; see worker.py) in a new process group.
 
-    time_limit [s]: of wall time, or None. Raises ToolError where the tool raises, crashes, or is
-    still running at the limit, with the last lines it printed as the hint.
+    time_limit [s]: wall time, or None. Raises ToolError if the tool raises an exception, crashes,
+    or still runs at the time limit; the hint has the last lines that it printed.
     """
     with private_folder(_place(ROOM * job.nbytes + SPARE_BYTES)) as folder:
         try:

@@ -57,21 +57,21 @@ def whole_weights(values: npt.NDArray[Any], limit: int, *, least: int = 0) -> Wh
 
 
 def vertex_weights(job: Job, limit: int) -> Whole:
-    """Return (n,) whole vertex weights of the job; ones where it has none."""
+    """Return the whole vertex weights (n,) of the job; all 1 if it has none."""
     if job.vwgt is None:
         return Whole(np.ones(job.n, np.int64), 1.0, None)
     return whole_weights(job.vwgt, limit)
 
 
 def edge_weights(job: Job, limit: int) -> Whole:
-    """Return (2m,) whole edge weights of the job, positive; ones where it has none."""
+    """Return the whole, positive edge weights (2m,) of the job; all 1 if it has none."""
     if job.adjwgt is None:
         return Whole(np.ones(job.adjncy.size, np.int64), 1.0, None)
     return whole_weights(job.adjwgt, limit, least=1)
 
 
 def heaviest_blocks(job: Job, total: int) -> npt.NDArray[np.int64]:
-    """Return (k,) the most each block may weigh, for whole vertex weights that add up to `total`.
+    """Return the largest weights (k,) of blocks, for whole vertex weights that add up to `total`.
 
     That is (1 + epsilon) times the target rounded down, but at least the target rounded up: else
     targets that are not whole could leave room for less than the total.
@@ -158,7 +158,7 @@ class Job:
         return cls(**fields)
 
     def without_free_edges(self) -> Job:
-        """Return the job without edges of weight 0: they cost nothing to cut; tools refuse them."""
+        """Return the job without edges of weight 0, which cost nothing but which tools reject."""
         if self.adjwgt is None or self.adjwgt.size == 0 or self.adjwgt.min() > 0:
             return self
         kept = self.adjwgt > 0
@@ -169,9 +169,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool made ready: `run` divides the graph and nothing else, so that it can be timed.
+    """A prepared call of a tool: `run` only divides the graph, so that it can be timed.
 
-    It returns the block of every vertex (n,).
+    `run` returns the block of every vertex (n,).
     """
 
     run: Callable[[], npt.ArrayLike]
@@ -192,7 +192,7 @@ def installed(package: str) -> str:
 def load_library(
     names: Iterable[str | None], mode: int = ctypes.DEFAULT_MODE
 ) -> ctypes.CDLL | None:
-    """Load and return the first shared library of these names that there is, or None."""
+    """Load and return the first shared library with one of these names, or None."""
     for name in names:
         with suppress(OSError):
             if name is not None:
@@ -206,7 +206,7 @@ def address(array: npt.NDArray[Any]) -> ctypes.c_void_p:
 
 
 class KeptArrays:
-    """Copies of arrays that a C library points into, kept until it is done with them."""
+    """Copies of arrays to which a C library holds pointers, stored until `release`."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self._dtype = dtype
@@ -218,5 +218,5 @@ class KeptArrays:
         return address(self._kept[-1])
 
     def release(self) -> None:
-        """Let the copies go."""
+        """Free the copies."""
         self._kept.clear()

@@ -28,7 +28,7 @@ NARROW_VERTEX_WEIGHTS, NARROW_EDGE_WEIGHTS = 16, 32
 
 
 def prepare(job: Job, folder: Path) -> Call:
-    """Return KaMinPar made ready: the graph is written to `folder` and read from there."""
+    """Return the prepared Call of KaMinPar: the graph is written to `folder` and read from it."""
     kaminpar: Any = importlib.import_module("kaminpar")  # its type stubs leave out what we ask
     wide = bool(kaminpar.__64bit__)
     limit = LIMIT_64 if wide else LIMIT_32

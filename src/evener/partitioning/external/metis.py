@@ -41,13 +41,13 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return METIS made ready, by whichever library takes the job's weights."""
+    """Return the prepared Call of METIS, by the library that supports the job's weights."""
     several = job.vwgt is not None and job.vwgt.ndim == 2
     return _by_library(job, np.asarray(job.vwgt)) if several else _by_pymetis(job)
 
 
 def _by_pymetis(job: Job) -> Call:
-    """Return pymetis made ready; its tolerance is a whole number of thousandths."""
+    """Return the prepared Call of pymetis; its tolerance is a whole number of thousandths."""
     import pymetis
 
     index = np.dtype(pymetis.zero_copy_dtype())
@@ -100,12 +100,12 @@ HOW = "libmetis is not installed (apt install libmetis5, or brew install metis)"
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Load and return libmetis, or None where there is none."""
+    """Load and return libmetis, or None if it is not installed."""
     return load_library((*NAMES, ctypes.util.find_library("metis")))
 
 
 def missing() -> str | None:
-    """Return None where libmetis can be loaded, else what is missing and how to get it."""
+    """Return None if libmetis can be loaded, else a message that says how to install it."""
     return None if library() is not None else HOW
 
 
@@ -146,7 +146,7 @@ class MetisLibrary:
 
     @classmethod
     def loaded(cls) -> MetisLibrary:
-        """Return the library. Raises OSError where there is none."""
+        """Return the library. Raises OSError if it is not installed."""
         metis = library()
         if metis is None:
             raise OSError("libmetis cannot be loaded")
@@ -155,7 +155,7 @@ class MetisLibrary:
 
     @property
     def version(self) -> str:
-        """Which METIS it is, as far as it can be told."""
+        """The version of METIS, as far as it can be determined."""
         return _version(self.functions)
 
     def divided(

@@ -34,7 +34,7 @@ DETERMINISTIC = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return Mt-KaHyPar made ready; its weights are 32 bits wide."""
+    """Return the prepared Call of Mt-KaHyPar; its weights are 32 bits wide."""
     import mtkahypar
 
     preset = (PRESETS if job.threads == 1 else DETERMINISTIC)[job.preset]

@@ -48,7 +48,7 @@ def library() -> ctypes.CDLL | None:
 
 
 def library_version() -> str | None:
-    """Return the version of libscotch, or None where there is none."""
+    """Return the version of libscotch, or None if it is not installed."""
     scotch = library()
     if scotch is None:
         return None
@@ -58,7 +58,7 @@ def library_version() -> str | None:
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Make Scotch ready: graph, architecture and strategy are built, mapping is left."""
+    """Return the prepared Call of Scotch: only the mapping is left to do."""
     scotch = library()
     if scotch is None:
         raise OSError("libscotch or libscotcherr cannot be loaded")
@@ -105,9 +105,9 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
 
 
 def _on_one_thread(scotch: ctypes.CDLL, graph: c_void_p, seed: Any) -> c_void_p:
-    """Return the graph as Scotch shall see it: one thread, the same random numbers every time.
+    """Return the graph in a context with one thread and fixed random numbers.
 
-    Left alone, Scotch 7 uses every core, and its result then varies; older ones have one thread.
+    By default, Scotch 7 uses every core, and its result varies; older versions use one thread.
     """
     if not hasattr(scotch, "SCOTCH_contextBindGraph"):
         scotch.SCOTCH_randomSeed(seed)

@@ -1,7 +1,7 @@
-"""Recursive bisection, by levels: blocks of unequal weight where there are no coordinates.
+"""Multilevel recursive bisection: blocks of unequal weight, without coordinates.
 
-Every bisection shrinks its piece to some dozens of vertices, halves those, and refines the halves
-level by level on the way back, as [KK98]_ does.
+Every bisection coarsens its piece to some dozens of vertices, divides these in two, and refines the
+two sides level by level, as in [KK98]_.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from evener.partitioning.initial.bisection_levels_kernels import HalvingTree
 from evener.partitioning.levels.levels import GraphLevel, subgraph
 
 TRIES = 8  # starts on the smallest graph of a bisection
-LARGE = 1.5  # times the least target: these blocks stay together where they are dealt apart
+LARGE = 1.5  # deal "large": a block is large if its target is above LARGE x least target
 DEALS = ("count", "large", "alternate", "weight")
 
 
 def recursive_bisection(
     level: GraphLevel, targets: FloatArray, epsilon: float, seed: int, deal: str = "count"
 ) -> Part:
-    """Return blocks (n,) of weights near `targets` (k,) [units].
+    """Return blocks (n,) with weights near `targets` (k,) [units].
 
-    deal: how blocks, sorted by target, are dealt to both sides, again and again. "count": as many
-    to each, the larger ones to one; "large": likewise, but all that are large to one; "alternate":
-    every other one; "weight": so that both weigh about the same. Which is best depends on where
-    the graph is thin. "given": as many to each, not sorted, so that blocks of near numbers are near
-    each other. Heavy vertices may keep the targets from being met. Raises InfeasibleError where
-    all targets are 0.
+    deal: how blocks, sorted by target, are assigned to the two sides of each bisection. "count":
+    the same number to each side, the larger blocks to one side; "large": like "count", but all
+    large blocks are on one side; "alternate": alternately; "weight": such that both sides have
+    about the same weight. Which is best depends on where the graph is thin. "given": the same
+    number to each side, but not sorted, so that blocks with near numbers are near each other.
+    epsilon: relative deviation from the targets; heavy vertices may cause more. Raises
+    InfeasibleError if all targets are 0.
     """
     if not targets.sum() > 0:
         raise InfeasibleError("no target is above zero, so no block may take a vertex")
@@ -47,9 +48,9 @@ def recursive_bisection(
 
 
 def halving_tree(targets: FloatArray, seed: int | None, deal: str) -> HalvingTree:
-    """Return how blocks of these targets (k,) are dealt to both sides, down to single ones.
+    """Return the tree of bisections of blocks with these targets (k,), down to single blocks.
 
-    seed: of the random states of all bisections; None: they need none.
+    deal: see recursive_bisection. seed: for the random states of all bisections; None: no states.
     """
     sizes = np.zeros(targets.size) if deal == "given" else -targets
     order: list[int] = np.argsort(sizes, kind="stable").tolist()
@@ -57,7 +58,7 @@ def halving_tree(targets: FloatArray, seed: int | None, deal: str) -> HalvingTre
 
 
 def _tree(targets: list[float], order: list[int], seed: int | None, deal: str) -> HalvingTree:
-    """Return the halves of the blocks, in this order, down to single ones."""
+    """Return the tree of bisections of the blocks in this order, down to single blocks."""
     share: list[float] = []
     below: list[list[int]] = []
     numbers, waiting = [seed or 0], [order]
@@ -82,7 +83,7 @@ def _tree(targets: list[float], order: list[int], seed: int | None, deal: str) -
 
 
 def slack_of_one(epsilon: float, k: int) -> float:
-    """Return what each bisection may be off so that k blocks are off by `epsilon` in the end."""
+    """Return the deviation of each bisection with which k blocks deviate by at most epsilon."""
     depth = max(1.0, np.ceil(np.log2(max(k, 2))))
     return float((1 + epsilon) ** (1 / depth) - 1)
 
@@ -105,10 +106,11 @@ def by_halves(
     halve: Callable[[AnyPiece, IntArray, int], tuple[Part, IntArray, int]],
     side_of: Callable[[AnyPiece, Part, int], tuple[AnyPiece, npt.NDArray[np.int32]]],
 ) -> Part:
-    """Return the block (n,) of every vertex: the graph is halved again and again.
+    """Return the block (n,) of every vertex, by recursive bisection with given functions.
 
-    order (k,): the blocks. halve(piece, blocks, seed): side 0 or 1 of every vertex, and the blocks,
-    the first so many of them for side 0. side_of: one side, as the function below.
+    order (k,): the blocks. halve(piece, blocks, seed) returns the side 0 or 1 of every vertex, the
+    blocks in an order, and the number of the first blocks that belong to side 0. side_of(piece,
+    side, s): like the function `side_of`.
     """
     part = np.zeros(whole.n, np.int32)
     waiting = [(whole, np.arange(whole.n), order, seed)]
@@ -128,7 +130,7 @@ def by_halves(
 
 
 def _dealt(targets: list[float], blocks: list[int], deal: str) -> tuple[list[int], int]:
-    """Return blocks in the order in which the first `half` of them go to side 0, and `half`."""
+    """Return the blocks in an order, and the number of the first blocks that go to side 0."""
     if deal == "weight":
         total = list(accumulate(targets[b] for b in blocks))
         middle = total[-1] / 2
@@ -147,6 +149,6 @@ def cut_of(level: GraphLevel, part: Part) -> float:
 
 
 def side_of(level: GraphLevel, side: Part, s: int) -> tuple[GraphLevel, npt.NDArray[np.int32]]:
-    """Return one side as a graph of its own, and its vertices' numbers in the whole."""
+    """Return the subgraph of side s, and the numbers of its vertices in the given graph."""
     members = np.flatnonzero(side == s).astype(np.int32)
     return subgraph(level, side, members), members

@@ -1,12 +1,12 @@
-"""Diffused blocks: k-means where there are no coordinates.
+"""Diffusion: rounds the blocks of a graph, like k-means, but without coordinates.
 
-Load spreads from every block over the edges for a while, and every vertex joins the block whose
-load is largest there: blocks with a bulge shrink, dents fill up, three borders meet at like
-angles. It is k-means in the space of heat kernels, where distances do not depend on the
-directions a small graph's edges happen to have, as those along its paths do. Factors on the loads
-hold the blocks' weights. Merriman, Bence and Osher (1992) move borders this way; with unequal
-weights held: Jacobs, Merkurjev and Esedoglu, "Auction dynamics" (2018); for graphs to be
-partitioned: Meyerhenke, Monien and Sauerwald, "A new diffusion-based multilevel algorithm for
+Load spreads from every block over the edges for some steps, and every vertex joins the block with
+the largest load there. So bulges of blocks shrink, dents fill up, and where three borders meet,
+their angles become equal. This is k-means in the space of heat kernels, in which distances do not
+depend on the directions of a small graph's edges, unlike path lengths. Factors on the loads keep
+the weights of the blocks near their targets. Merriman, Bence and Osher (1992) move borders in this
+way; with unequal weights: Jacobs, Merkurjev and Esedoglu, "Auction dynamics" (2018); for graph
+partitioning: Meyerhenke, Monien and Sauerwald, "A new diffusion-based multilevel algorithm for
 computing graph partitions" (2009).
 """
 
@@ -23,18 +23,20 @@ from evener.partitioning.initial.diffusion_kernels import DiffusedLoads
 from evener.partitioning.levels.levels import GraphLevel
 from evener.threads import MOST_SLICES, in_rounds, slice_ends
 
-LEAST_TARGET = 1e-9  # of the mean target: targets of 0 count as this
-LARGE = 1 << 16  # vertices from which threads share a step; below, all rounds are one call
-DENSE_PER_BLOCK = 250  # vertices: on larger graphs most loads would be 0
-SLICE = 1 << 11  # least vertices of a slice
+LEAST_TARGET = 1e-9  # targets below this fraction of the mean target are raised to it
+LARGE = 1 << 16  # from this number of vertices, threads share a step; below, one call does all
+DENSE_PER_BLOCK = 250  # [vertices per block] on larger graphs most loads would be 0
+SLICE = 1 << 11  # least number of vertices in a slice
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How often blocks are formed anew, and steps that their loads spread each time.
+    """The effort of diffusion.
 
-    settled: share of the vertices; a round that changes fewer is the last. dense: up to so many
-    blocks, small loads are kept too on small graphs, which takes less time than to drop them.
+    rounds: how often blocks are formed from loads. steps: how far loads spread in each round.
+    settled: rounds end after one that changes less than this fraction of the vertices. dense: for
+    at most this number of blocks, all loads are stored on small graphs, which is faster than
+    dropping small ones.
     """
 
     rounds: int
@@ -43,20 +45,20 @@ class Spread:
     dense: int = 0
 
 
-# Loads reach the middle of the next block where it has some 30 vertices.
+# In 8 steps, loads reach the middle of the next block if it has about 30 vertices.
 THOROUGH = Spread(rounds=14, steps=8)
-AGAIN = Spread(rounds=6, steps=5)  # on a finer graph, where blocks are in their places
-BRIEFLY = Spread(rounds=3, steps=5)  # likewise, where they were round from the start
+AGAIN = Spread(rounds=6, steps=5)  # on a finer graph, on which blocks are placed already
+BRIEFLY = Spread(rounds=3, steps=5)  # on a finer graph, for blocks that were round at the start
 
 
 def diffused_blocks(
     level: GraphLevel, targets: FloatArray, part: Part, spread: Spread, threads: int = 1
 ) -> Part:
-    """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
+    """Return blocks (n,) that are rounder than those of `part`, with weights near the targets.
 
-    For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
-    nearly as factors can. Where all targets are 0, nothing changes. Fixed vertices keep their loads
-    and blocks.
+    targets (k,) [units]; if all are 0, nothing changes. This is for graphs of 20 to 300 vertices
+    per block; the borders of `part` may be rough. Weights are as near to the targets as factors on
+    the loads can bring them. Fixed vertices keep their loads and blocks.
     """
     if not targets.sum() > 0:
         return part.copy()
@@ -80,7 +82,7 @@ def diffused_blocks(
 
 
 def _no_loads(n: int) -> DiffusedLoads:
-    """Return room for the loads of n vertices."""
+    """Return arrays for the loads of n vertices."""
     size = (n, kernels.MOST)
     return DiffusedLoads(
         np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32)
@@ -89,7 +91,11 @@ def _no_loads(n: int) -> DiffusedLoads:
 
 @dataclass(eq=False)
 class Spreading:
-    """A level, what spreads over its edges, and the two sets of loads that take turns."""
+    """The data of diffusion on a level for k blocks.
+
+    share: fraction of a load that moves over an edge. now, later: two sets of loads, of which each
+    step reads one and writes the other. layer, queue: work arrays.
+    """
 
     level: GraphLevel
     k: int
@@ -102,7 +108,7 @@ class Spreading:
 
     @classmethod
     def of(cls, level: GraphLevel, k: int, threads: int) -> Spreading:
-        """Return what spreads over the edges of this level, for k blocks."""
+        """Return the data of diffusion on this level for k blocks."""
         n = level.n
         share = np.empty(n, np.float32)
         kernels.shares(level.xadj, level.adjwgt, kernels.MOVES, share)
@@ -110,7 +116,7 @@ class Spreading:
         return cls(level, k, threads, share, layer, queue, _no_loads(n), _no_loads(n))
 
     def after(self, part: Part, steps: int) -> DiffusedLoads:
-        """Return the loads after some steps, 1 of its own block on every vertex before them."""
+        """Return the loads after `steps` steps; initially each vertex has load 1 of its block."""
         level = self.level
         slices = min(max(level.n // SLICE, 1), MOST_SLICES)
         kernels.layers(level.xadj, level.adjncy, part, level.fixed, steps, self.layer, self.queue)

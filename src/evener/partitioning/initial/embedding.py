@@ -1,8 +1,9 @@
-"""Places for the vertices of a small graph, so that distances between them follow its edges.
+"""Computes coordinates for the vertices of a small graph, such that distances follow its edges.
 
-Hops from a few landmarks that are far from each other say where a vertex lies; classical scaling
-of the hops between landmarks gives those coordinates, the rest follow [dST04]_. What a mesh was
-before it lost its coordinates comes back, up to turns and small errors, in a few milliseconds.
+The hop distances from a few landmarks, which are far from each other, determine the position of a
+vertex: classical scaling of the hops between landmarks gives coordinates of the landmarks, from
+which those of all other vertices follow [dST04]_. For a mesh without coordinates, this restores its
+geometry up to rotation and small errors, in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ SMOOTHINGS = 4  # times that every place is drawn towards its neighbours'
 
 
 def embedded(level: GraphLevel) -> FloatArray | None:
-    """Return places (n, 2) or (n, 3) of a graph's vertices, or None where hops give none.
+    """Return coordinates (n, 2) or (n, 3) of a graph's vertices, or None if that is impossible.
 
-    They do not where there are few vertices, several large pieces, or all lies in a row. Pieces of
-    few vertices go where some vertex of the large one is.
+    It is impossible if there are few vertices, several large components, or all lie on a line.
+    Vertices of small components get the coordinates of some vertex of the large one.
     """
     hops = None if level.n <= LANDMARKS else _hops(level)
     if hops is None:
@@ -57,7 +58,10 @@ class _Hops:
 
 
 def _hops(level: GraphLevel) -> _Hops | None:
-    """Count hops over strong edges from landmarks, each as far as can be from those before."""
+    """Choose landmarks, each as far as possible from the previous ones, and count hops from them.
+
+    Hops use strong edges only. Returns None if there is no large component.
+    """
     n = level.n
     degrees = level.xadj[1:] - level.xadj[:-1]
     ends, middle = np.repeat(np.arange(n), degrees), int(degrees.argmax())
@@ -81,7 +85,7 @@ def _hops(level: GraphLevel) -> _Hops | None:
 
 
 def _strong(level: GraphLevel, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """(e,) which edges are not much lighter than what is usual at both ends."""
+    """Return flags (e,): edges that are not much lighter than the mean edge at both ends."""
     if level.adjwgt.size == 0:
         return np.ones(ends.size, np.bool_)
     weights = level.adjwgt.astype(np.float64)
@@ -92,14 +96,14 @@ def _strong(level: GraphLevel, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bo
 def _rows(
     level: GraphLevel, ends: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]
 ) -> tuple[Unsigned, Unsigned]:
-    """Return xadj and adjncy with the kept entries (e,) alone."""
+    """Return xadj and adjncy with only the entries that are flagged in `kept` (e,)."""
     xadj = np.zeros(level.n + 1, np.uint32)
     np.cumsum(np.bincount(ends[kept], minlength=level.n), out=xadj[1:])
     return xadj, level.adjncy[kept]
 
 
 def _smoothed(level: GraphLevel, places: FloatArray) -> FloatArray:
-    """Draw every place (n, d) towards its neighbours' some times: hops are whole numbers."""
+    """Return coordinates (n, d) averaged with those of neighbours, as hops are whole numbers."""
     ends = np.repeat(np.arange(level.n), level.xadj[1:] - level.xadj[:-1])
     weights = level.adjwgt.astype(np.float64) if level.adjwgt.size else np.ones(ends.size)
     share = 0.5 / np.maximum(np.bincount(ends, weights, level.n), 1e-300)
@@ -112,7 +116,7 @@ def _smoothed(level: GraphLevel, places: FloatArray) -> FloatArray:
 
 
 def _in_smallest_box(places: FloatArray) -> FloatArray:
-    """Turn places (n, d) until the box along the axes is small: its rim is theirs then."""
+    """Return coordinates (n, d) rotated such that their bounding box is small."""
     pairs = [(0, 1)] if places.shape[1] == 2 else [(0, 1), (0, 2), (1, 2)] * 3
     places = places.copy()
     angles = np.linspace(0, np.pi / 2, TURNS, endpoint=False)

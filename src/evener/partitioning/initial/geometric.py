@@ -1,10 +1,10 @@
-"""Partition points by their place alone: Hilbert curve, coordinate and inertial bisection.
+"""Partitions points by coordinates only: Hilbert curve, coordinate and inertial bisection.
 
 Every method arranges the vertices in a line, by the curve or by a tree of bisections, with the
-blocks in ascending order along it. A boundary between two blocks is put where the cumulative
-weight of all vertices before it comes nearest to the cumulative target of all blocks before it:
-it is off by half a heaviest vertex at most, a block therefore by one, and no error adds up on
-the way down the tree.
+blocks in ascending order along it. A boundary between two blocks is put where the cumulative weight
+of all vertices before it is nearest to the cumulative target of all blocks before it. So each
+boundary is off by at most half a heaviest vertex and each block by at most one, and errors do not
+add up along the tree.
 
 Sources: recursive coordinate bisection [BB87]_, inertial bisection [Sim91]_, curves [PB94]_.
 """
@@ -18,13 +18,13 @@ from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.hilbert import as_points, hilbert_order, within_range
 
-NEARLY_ONE = 1.0 - 1e-9  # targets of 1 that lost a digit to rescaling still promise a vertex
+NEARLY_ONE = 1.0 - 1e-9  # targets of at least this count as 1, despite rounding by rescaling
 
 
 def hilbert_blocks(
     points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
 ) -> npt.NDArray[np.int32]:
-    """Cut the Hilbert curve through the points into one piece a block.
+    """Return the block (n,) of every point, by cutting a Hilbert curve into one piece per block.
 
     points (n, 2) or (n, 3); weights (n,) not negative, or None: 1 each; targets (k,) not
     negative, rescaled to the total weight. Returns part (n,). No block is more than one heaviest
@@ -46,9 +46,9 @@ def hilbert_blocks(
 def rcb_blocks(
     points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
 ) -> npt.NDArray[np.int32]:
-    """Halve recursively across the longest side of the bounding box [BB87]_; as hilbert_blocks.
+    """Return blocks (n,) by recursive bisection across the longest side of the box [BB87]_.
 
-    Equal coordinates are split by vertex number.
+    Equal coordinates are split by vertex number. Arguments and errors are those of hilbert_blocks.
     """
     return _bisect(points, weights, targets, inertial=False)
 
@@ -56,9 +56,10 @@ def rcb_blocks(
 def rib_blocks(
     points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
 ) -> npt.NDArray[np.int32]:
-    """Halve recursively across the axis of largest weighted spread [Sim91]_; as hilbert_blocks.
+    """Return blocks (n,) by recursive bisection across the axis of largest spread [Sim91]_.
 
-    Equal components along the axis are split by vertex number.
+    Equal components along the axis are split by vertex number. Arguments and errors are those of
+    hilbert_blocks.
     """
     return _bisect(points, weights, targets, inertial=True)
 
@@ -123,9 +124,9 @@ def _not_negative(values: FloatArray, name: str) -> FloatArray:
 
 
 def _whole(ideal: FloatArray) -> FloatArray:
-    """Boundaries between vertices that weigh 1: the nearest, the lower of two as near.
+    """Return the boundaries rounded to whole numbers, for vertices of weight 1; halves go down.
 
-    Targets of 1 and more make neighbouring boundaries differ; rounding must not undo it.
+    If all targets are at least 1, neighbouring boundaries differ, so no block is empty.
     """
     nearest = np.ceil(ideal - 0.5)
     if np.diff(ideal).min() >= NEARLY_ONE:
@@ -136,7 +137,7 @@ def _whole(ideal: FloatArray) -> FloatArray:
 
 
 def nearest_places(cumulative: FloatArray, ideal: FloatArray) -> npt.NDArray[np.int64]:
-    """Return places (k + 1,) in the line where the cumulative weight is nearest to the ideal."""
+    """Return positions (k + 1,) in the line where the cumulative weight is nearest to `ideal`."""
     prefix = np.concatenate([[0.0], cumulative])
     at = np.searchsorted(prefix, ideal)
     at = np.clip(at, 1, prefix.size - 1)

@@ -86,7 +86,7 @@ def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) 
 
 
 def large_blocks(targets: FloatArray, d: int) -> BoolArray:
-    """(k,) which blocks get a place at the rim: the large ones, as many as have room there."""
+    """Return flags (k,): large blocks that start at the rim, as many as have room there."""
     large = targets >= LARGE_TARGET * np.median(targets)
     order = np.argsort(-targets, kind="stable")
     side = (targets[order] / targets.sum()) ** (1 / d)
@@ -102,7 +102,7 @@ def _sampled(weights: FloatArray, step: int, size: int) -> FloatArray:
 
 
 def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArray[np.int64]:
-    """Points of the sample next to the faces of its box, of half the weight of the blocks."""
+    """Return the sample's points next to the faces of its box, with half the blocks' weight."""
     low, high = sample.min(axis=0), sample.max(axis=0)
     depth = np.minimum(sample - low, high - sample).min(axis=1)
     order = np.argsort(depth, kind="stable")
@@ -111,7 +111,7 @@ def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArra
 
 
 def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """`count` of these points, each as far as can be from those before it."""
+    """Return `count` of these points, each as far as possible from the previous ones."""
     candidates = sample[among]
     middle = 0.5 * (sample.min(axis=0) + sample.max(axis=0))
     chosen = [int(((candidates - middle) ** 2).sum(axis=1).argmax())]
@@ -126,7 +126,7 @@ def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt
 def _nearest(
     sample: FloatArray, mass: FloatArray, chosen: npt.NDArray[np.int64], share: float
 ) -> BoolArray:
-    """Which points lie nearest to the chosen ones, `share` of all weight."""
+    """Return flags: the points nearest to the chosen ones, with this share of all weight."""
     distance = np.full(len(sample), np.inf)
     for centre in sample[chosen]:
         distance = np.minimum(distance, ((sample - centre) ** 2).sum(axis=1))
@@ -283,7 +283,7 @@ def unit_box(points: FloatArray, order: IntArray | None = None, threads: int = 1
 
 
 def _sample(cloud: Cloud, step: int) -> Cloud:
-    """One point of every `step`, with the weight of all of them."""
+    """Return every step-th point, with the weight of all the points it represents."""
     points = np.ascontiguousarray(cloud.points[:, step // 2 :: step])
     if not cloud.weights.size:
         return _cloud(points, cloud.weights)
@@ -300,7 +300,7 @@ class _Rounds:
     threads: int
 
     def settle(self, cloud: Cloud, centres: Centres, turns: int) -> None:
-        """Move centres to the middle of their blocks, until they rest, and correct influences."""
+        """Move centres to the means of their blocks and correct influences, until they settle."""
         k, d = centres.places.shape
         diameter = (1.0 / k) ** (1 / d)
         if _is_small(cloud):
@@ -369,7 +369,7 @@ class _Rounds:
 
 
 def _move(centres: Centres, mass: FloatArray, moment: FloatArray) -> float:
-    """Put centres in the middle of their blocks; return how far the one moved that moved most."""
+    """Move centres to the means of their blocks; return the largest distance moved."""
     filled = mass > 0
     before = centres.places[filled].astype(np.float64)
     after = moment[filled] / mass[filled, None]

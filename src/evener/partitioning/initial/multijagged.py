@@ -16,7 +16,7 @@ from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.partitioning.initial.geometric import checked_input, nearest_places
 
-HAIR = 1e-9  # by which a root may miss the whole number that it is
+HAIR = 1e-9  # tolerance for rounding errors of a root that is a whole number
 
 
 def mj_blocks(
@@ -62,14 +62,17 @@ def mj_blocks(
 
 
 def _sections(blocks: int, levels: int) -> int:
-    """Return into how many sections a box of so many blocks is cut, `levels` levels before all."""
+    """Return the number of sections of a box of `blocks` blocks with `levels` levels to go."""
     if levels <= 1:
         return blocks
     return max(2, int(np.ceil(blocks ** (1 / levels) - HAIR)))
 
 
 def _groups(ideal: FloatArray, low: int, high: int, count: int) -> npt.NDArray[np.int64]:
-    """Return boundaries (count + 1,) of blocks: groups of about equal targets, none empty."""
+    """Return boundaries (count + 1,) that divide the blocks into groups of about equal targets.
+
+    No group is empty.
+    """
     wanted = np.linspace(ideal[low], ideal[high], count + 1)
     right = np.clip(np.searchsorted(ideal[low : high + 1], wanted), 1, high - low)
     near = right - (wanted - ideal[low + right - 1] <= ideal[low + right] - wanted)

@@ -1,12 +1,12 @@
-"""Swept blocks: recursive bisection along straight fronts, each where it cuts the fewest edges.
+"""Sweeping: recursive bisection along straight fronts, placed where they cut the fewest edges.
 
-Every piece is swept along several directions. Among all fronts that leave about the wanted weight
-on a side, the one that cuts the fewest edges is taken. Coordinate bisection [BB87]_ sweeps along
-the longest side alone and cuts where the weight is met.
+Every piece is swept along several directions. Among all fronts with about the target weight on each
+side, the one that cuts the fewest edges is used. (Coordinate bisection [BB87]_ sweeps along the
+longest side only, and cuts where the weights are met exactly.)
 
-With coordinates the directions are axes, diagonals, corners of boxes and principal axes. Without
-them they are hops from far vertices, the differences of these, which on grids are coordinates, and
-the numbering of the vertices, which often follows the structure of a mesh.
+With coordinates, the directions are axes, diagonals, distances from corners of the box, and
+principal axes. Without them, they are hop distances from far vertices, differences of these (which
+are coordinates on grids), and the vertex numbers, which often follow the structure of a mesh.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from evener.partitioning.levels.levels import GraphLevel
 
 # Coordinates (r, n) of vertices, or other numbers that change little from neighbour to neighbour.
 Rows = npt.NDArray[np.float32]
-# Returns the place (n,) of every vertex along a direction, given the rows.
+# Function that returns the position (n,) of every vertex along a direction, from the rows.
 Direction = Callable[[Rows], npt.NDArray[np.float32]]
 
-FAR = 4  # vertices from which hops are counted
+FAR = 4  # number of vertices from which hops are counted
 
 
 class Sweep(NamedTuple):
-    """Swept blocks (n,), the bisections that made them, and what these cut."""
+    """Blocks `part` (n,) made by sweeping, the tree of bisections, and the cut."""
 
     tree: HalvingTree
     part: Part
@@ -42,9 +42,9 @@ class Sweep(NamedTuple):
 
 
 def best_sweep(level: GraphLevel, places: Rows, targets: FloatArray, epsilon: float) -> Sweep:
-    """Return the deal of blocks, as a tree, by which fronts along places (d, n) cut least.
+    """Return the Sweep along places (d, n) with least cut, over all DEALS of blocks to sides.
 
-    targets (k,), k at least 2. epsilon: as of recursive_bisection.
+    targets (k,), k at least 2. epsilon: see recursive_bisection.
     """
     unlike: dict[tuple[bytes, bytes], HalvingTree] = {}
     for tree in (halving_tree(targets, None, deal) for deal in DEALS):
@@ -60,9 +60,9 @@ def best_sweep(level: GraphLevel, places: Rows, targets: FloatArray, epsilon: fl
 def best_directions(
     level: GraphLevel, rows: Rows, tree: HalvingTree, directions: list[Direction], epsilon: float
 ) -> tuple[list[Direction], Part]:
-    """Return those of `directions`, the rows themselves apart, along which fronts cut least.
+    """Return the directions that the fronts of least cut use, and the blocks (n,) between these.
 
-    And the blocks (n,) between these fronts.
+    Fronts also sweep along the rows themselves, which are not returned as directions.
     """
     places = np.stack([*rows, *(direction(rows) for direction in directions)])
     part, chosen = _swept(level, places, tree, epsilon)
@@ -70,7 +70,7 @@ def best_directions(
 
 
 def swept_blocks(level: GraphLevel, places: Rows, tree: HalvingTree, epsilon: float) -> Part:
-    """Return blocks (n,) between fronts across the best of places (d, n)."""
+    """Return blocks (n,) between fronts, each along the row of places (d, n) with least cut."""
     return _swept(level, places, tree, epsilon)[0]
 
 
@@ -85,7 +85,7 @@ def _swept(
 
 
 def directions_of_points(d: int) -> list[Direction]:
-    """Return the directions along which points (d, n) are swept, without the axes."""
+    """Return the directions along which points (d, n) are swept in addition to the axes."""
     axes = range(d)
     found: list[Direction] = []
     for i, j in combinations(axes, 2):
@@ -99,9 +99,9 @@ def _diagonal(points: Rows, i: int, j: int, sign: int) -> npt.NDArray[np.float32
 
 
 def _corner(points: Rows, i: int, j: int, far: tuple[bool, ...]) -> npt.NDArray[np.float32]:
-    """Return how large a square must be, from a corner of the box, to hold each point.
+    """Return for each point (n,) the side of the least square at a corner of the box that holds it.
 
-    far: whether the corner is where the coordinates i and j are largest, or smallest.
+    far: for coordinates i and j, whether the corner is at the largest value instead of the least.
     """
     x, y = (
         row.max() - row if at_end else row - row.min()
@@ -111,13 +111,13 @@ def _corner(points: Rows, i: int, j: int, far: tuple[bool, ...]) -> npt.NDArray[
 
 
 def _principal(points: Rows, i: int) -> npt.NDArray[np.float32]:
-    """Return the places along the axis of the i-th smallest spread."""
+    """Return the positions (n,) along the principal axis with the i-th smallest spread."""
     _, axes = np.linalg.eigh(np.atleast_2d(np.cov(points)))
     return np.asarray(axes[:, i].astype(np.float32) @ points)
 
 
 def far_vertices(level: GraphLevel) -> IntArray:
-    """Return FAR vertices, each as many hops as can be from those before."""
+    """Return FAR vertices, each as far as possible, in hops, from the previous ones."""
     queue, hops = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
     nearest, marks = np.full(level.n, level.n, np.int32), np.empty(FAR, np.int64)
     start = bisection_kernels.hops(level.xadj, level.adjncy, 0, queue, hops)
@@ -138,5 +138,5 @@ def rows_of_hops(level: GraphLevel, marks: IntArray, number: npt.NDArray[np.numb
 
 
 def directions_of_hops() -> list[Direction]:
-    """Return the directions along which hops are swept, without the rows of rows_of_hops."""
+    """Return the directions along which hops are swept in addition to the rows of rows_of_hops."""
     return [partial(_diagonal, i=i, j=j, sign=-1) for i, j in combinations(range(FAR), 2)]

@@ -1,8 +1,8 @@
-"""The tree of a machine: which devices sit together, level by level.
+"""The tree of a machine: groups of devices on each level.
 
-A tree over k devices is a matrix (depth, k): equal numbers in row i mean the same group i levels
-below the root. Every row divides the groups of the row before; the root and the devices
-themselves are left out, so that a machine without levels has no rows.
+A tree of k devices is a matrix (depth, k): devices with equal numbers in row i are in the same
+group, i + 1 levels below the root. Each row divides the groups of the previous row. There are no
+rows for the root and for single devices, so a machine without levels has no rows.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from evener.platforms.platform import Platform
 
 Tree = npt.NDArray[np.int64]
 
-MOST_LINKED = 1024  # devices joined by links of their own that get a tree
-NEAR = 8  # devices that one is joined to, when they are halved
+MOST_LINKED = 1024  # at most this many devices with individual links get a tree
+NEAR = 8  # a device is connected to this many nearest ones in the graph that is bisected
 HALVING_TRIES, HALVING_PASSES = 6, 6
 
 
 def device_tree(platform: Platform) -> Tree:
-    """Return the tree (depth, k) of the platform's levels; no rows where all sit side by side.
+    """Return the tree (depth, k) of the platform's levels; it has no rows if there are no levels.
 
-    Devices joined by links of their own are halved again and again, few links being between the
-    halves; above 1,024 of them they have no tree.
+    If devices have individual links, the tree is made by recursive bisection with few links between
+    the halves; for more than 1,024 such devices it has no rows.
     """
     if platform.connections:
         return (
@@ -36,7 +36,7 @@ def device_tree(platform: Platform) -> Tree:
 
 
 def _tree_of_links(platform: Platform) -> Tree:
-    """Halve the graph of each device and those nearest to it."""
+    """Return the tree by recursive bisection of the graph of nearest devices."""
     k = platform.k
     starts, other, closeness = _nearest(platform.distances())
     rows, groups = [], [np.arange(k)]
@@ -55,7 +55,7 @@ def _tree_of_links(platform: Platform) -> Tree:
 def _nearest(
     distances: FloatArray,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray]:
-    """Return the graph of each device's NEAR nearest ones, both ways, weighted by closeness."""
+    """Return the graph that connects each device with its NEAR nearest, weighted by closeness."""
     k = len(distances)
     near = np.argsort(distances, axis=1, kind="stable")[:, : NEAR + 1]
     own = np.repeat(np.arange(k), near.shape[1])
@@ -76,7 +76,7 @@ def _halved(
     group: npt.NDArray[np.int64],
     k: int,
 ) -> list[npt.NDArray[np.int64]]:
-    """Return two halves of a group, the closest devices together."""
+    """Divide a group of devices in two halves, with the closest devices in the same half."""
     kind, tie = np.zeros(k, np.int64), np.empty(k)
     best, least, first = np.zeros(k, np.int8), np.inf, int(group[0])
     for turn in range(HALVING_TRIES):
@@ -91,7 +91,10 @@ def _halved(
 
 
 def as_tree(values: npt.ArrayLike, k: int) -> Tree:
-    """Return `values` (depth, k) as a tree; raises InputError where a row joins what was apart."""
+    """Return `values` (depth, k) as a tree.
+
+    Raises InputError if a row joins devices that the previous row separates.
+    """
     tree = np.asarray(values)
     if tree.ndim != 2 or tree.shape[1] != k:
         raise InputError(f"a tree over {k} devices has shape (depth, {k}), not {tree.shape}")
@@ -108,7 +111,7 @@ def as_tree(values: npt.ArrayLike, k: int) -> Tree:
 
 
 def simplest(tree: Tree) -> Tree:
-    """Number the groups of each row from 0 on, in order; leave out rows that divide nothing."""
+    """Return the tree with groups numbered from 0, without rows that divide nothing."""
     k, groups, rows = tree.shape[1], 1, []
     for row in tree:
         _, first, number = np.unique(row, return_index=True, return_inverse=True)
@@ -119,6 +122,6 @@ def simplest(tree: Tree) -> Tree:
 
 
 def leaf_order(tree: Tree) -> npt.NDArray[np.int64]:
-    """(k,) the devices, those of a group next to each other on every level."""
+    """Return the devices (k,) in an order in which each group of each level is contiguous."""
     k = tree.shape[1]
     return np.lexsort((np.arange(k), *tree[::-1]))

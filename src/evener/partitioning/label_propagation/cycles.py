@@ -1,4 +1,4 @@
-"""Clusters of uneven graphs: shrink, divide the smallest graph in several ways, refine the best."""
+"""Multilevel label propagation: coarsen, divide the coarsest graph in several ways, refine."""
 
 from __future__ import annotations
 
@@ -24,25 +24,28 @@ from evener.partitioning.levels.levels import (
 )
 from evener.plans.partition import Contract
 
-# Rounds of label propagation, for the cut, the total volume and the largest volume. Set by hand; of
-# those for the cut, benchmarks/constants.py shows what other values give.
-SWEEP_OVERLOAD = 1.2  # x a block's upper limit: what it may weigh during a sweep or leap
-BOLDNESS = 0.25  # share of its edge weight to its own block that a move of a leap may lose
-LOOKED_AT = 16.0  # times the weight that must leave a block: what is looked at for it at first
-MOST_SLACK = 32  # of a vertex that may still be exchanged with another: see `wake`
-STRIDES = 1024  # of orders
-PATIENCE = 3  # leaps without a smaller cut after which they end
+# Label propagation for the cut, the total volume and the largest volume. Set by hand;
+# benchmarks/constants.py compares other values of those for the cut.
+SWEEP_OVERLOAD = 1.2  # during a sweep or leap a block may weigh this x its upper limit
+BOLDNESS = 0.25  # a move of a leap may lose this fraction of the edge weight to its own block
+LOOKED_AT = 16.0  # at first, vertices of this x the weight that must leave a block are examined
+MOST_SLACK = 32  # largest slack of a vertex that may still be exchanged with another: see `wake`
+STRIDES = 1024  # of orders, see in_strides
+PATIENCE = 3  # leaps end after this many without a smaller cut
 AFTER_LEAPS = 2  # rounds of moves that follow leaps
-WORTH_IT = 0.002  # share of the total volume: a round that lowers it by less is the last
+WORTH_IT = 0.002  # a round that reduces the total volume by less than this fraction is the last
 # Price of a value that a block sends, for the largest volume: LEAST_PRICE + r^PRICE_POWER, where r
-# is the block's volume over the largest.
+# is the block's volume / the largest volume.
 LEAST_PRICE, PRICE_POWER = 0.15, 4.0
 
 
 def state_for_cut(
     level: GraphLevel, part: Part, low: FloatArray, high: FloatArray, filling: float
 ) -> PropagationState:
-    """Return `part` (n,), which rounds change in place, with all that they keep of it."""
+    """Return the state for minimising the cut of `part` (n,), which is changed in place.
+
+    filling: weight of vertices that will be added to blocks later.
+    """
     k = low.size
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     nothing = np.empty(0, np.int32)
@@ -55,7 +58,11 @@ def state_for_cut(
 
 
 def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
+    """Minimise the cut in place.
+
+    In each round, a sweep may overload blocks; then vertices leave overloaded blocks at the least
+    loss; then a sweep respects the limits, and vertices are swapped.
+    """
     n = state.part.size
     slack, loss, nothing = np.zeros(n, np.int32), np.zeros(n), np.zeros(n)
     for _ in range(rounds):
@@ -69,13 +76,17 @@ def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) ->
 
 
 def in_strides(n: int, rng: np.random.Generator) -> IntArray:
-    """Return (n,) the vertices in an order that is random, but for the memory: with few jumps."""
+    """Return the vertices (n,) in a partly random order that suits the memory.
+
+    The order consists of regular strides; only the order of these is random.
+    """
     return np.concatenate([np.arange(i, n, STRIDES) for i in rng.permutation(min(n, STRIDES))])
 
 
 def overloaded(state: PropagationState) -> FloatArray:
-    """Return what blocks (k,) may weigh during a sweep or leap, by what they hold besides those
-    vertices that never move.
+    """Return the largest weights (k,) of blocks during a sweep or leap.
+
+    Only the room besides fixed vertices is enlarged.
     """
     if state.fixed.size == 0:
         return np.asarray(SWEEP_OVERLOAD * state.high)
@@ -84,13 +95,13 @@ def overloaded(state: PropagationState) -> FloatArray:
 
 
 def leap_lower(state: PropagationState, leaps: int, rng: np.random.Generator) -> None:
-    """Minimise the cut in place by groups that move at once, then by rounds of moves."""
+    """Minimise the cut in place by leaps (moves of groups of vertices), then by rounds of moves."""
     leap(state, leaps, PATIENCE, BOLDNESS, overloaded(state))
     lower_cut(state, AFTER_LEAPS, rng)
 
 
 def with_nets(state: PropagationState) -> PropagationState:
-    """Return the state for volumes, all blocks at the price 1."""
+    """Return the state for minimising volumes, with the price 1 for all blocks."""
     k = state.weight.size
     first = np.empty(state.part.size + 1, np.int64)
     kernels.net_rooms(state.xadj, k, first)
@@ -119,9 +130,9 @@ def lower_total_volume(state: PropagationState, rounds: int, rng: np.random.Gene
 def lower_max_volume(
     state: PropagationState, rounds: int, idle: int, rng: np.random.Generator
 ) -> None:
-    """Minimise the largest volume in place, by prices on the blocks that send most.
+    """Minimise the largest volume in place, by higher prices for the blocks that send most.
 
-    idle: rounds after which it is to have fallen, or the last has come.
+    idle: rounds end after this many without a smaller largest volume.
     """
     n = state.part.size
     volumes = _sent(state)
@@ -143,28 +154,30 @@ def lower_max_volume(
 
 
 def _sent(state: PropagationState) -> IntArray:
-    """(k,) what every block sends."""
+    """Return the communication volume (k,) that each block sends."""
     volumes = np.zeros(state.weight.size, np.int64)
     kernels.sent(state, volumes)
     return volumes
 
 
-# Coarsening, likewise.
-COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
-LARGEST_CLUSTER = 1 / 2  # of the smallest block's target
+# Coarsening; set by hand too.
+COARSEST, PER_BLOCK = 1000, 15  # vertices of the coarsest graph: at least in all, and per block
+LARGEST_CLUSTER = 1 / 2  # largest cluster, as a fraction of the smallest block's target
 GROWTH = 6.0  # heaviest cluster of a level, in mean vertices
 CHOICES = 2  # rounds in which vertices choose a cluster
-MANY_EDGES = 30  # vertices with as many or more choose last, in any order
-OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
-SLACK = 0.005  # share of its target that a block of a bisection may be off
+MANY_EDGES = 30  # vertices with at least this many edges choose last, in random order
+OVERWEIGHT = 10.0  # the cut is multiplied by 1 + OVERWEIGHT x (share of weight above the limits)
+SLACK = 0.005  # a block of a bisection may be off its target by this fraction
 LARGEST_SEED = 2**30  # of bisections
 
 
 @dataclass(frozen=True)
 class Work:
-    """leaps: rounds of them on a level. cycles: times that the graph is shrunk again, inside its
-    blocks. splits, fills: partitions of the smallest graph, by bisection and by filling blocks,
-    of which the best is taken.
+    """The effort for graphs with clusters.
+
+    leaps: rounds of leaps on each level. cycles: how often the graph is coarsened again inside its
+    blocks. splits, fills: numbers of partitions of the coarsest graph by bisection, and by filling
+    blocks; the best of all is used.
     """
 
     leaps: int
@@ -176,9 +189,9 @@ class Work:
 def blocks_by_clusters(
     level: GraphLevel, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
-    """Shrink, divide and lower the cut on the way back; then shrink again inside the blocks.
+    """Return blocks (n,) by multilevel label propagation, and more cycles inside the blocks.
 
-    alone: the weight that may fill blocks up later.
+    alone: the weight of vertices that will be added to blocks later.
     """
     part = cycle(level, None, contract, alone, work, rng)
     for _ in range(work.cycles):
@@ -190,7 +203,11 @@ def cycle(
     level: GraphLevel, part: Part | None, contract: Contract, alone: float, work: Work,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
-    """Lower the cut on every level of the graph, shrunk inside the blocks of `part` if given."""
+    """Return blocks (n,) after one cycle: coarsen, then reduce the cut on every level.
+
+    The graph is coarsened inside the blocks of `part`; if `part` is None, it is coarsened freely
+    and divided on the coarsest level.
+    """
     blocks = np.zeros(level.n, np.int32) if part is None else part
     hierarchy = _shrink_all(level, blocks, contract, rng)
     level, blocks = hierarchy.coarsest, hierarchy.part
@@ -207,7 +224,7 @@ def cycle(
 def _shrink_all(
     level: GraphLevel, blocks: Part, contract: Contract, rng: np.random.Generator
 ) -> Hierarchy:
-    """Shrink until few vertices are left, or no more can be joined."""
+    """Coarsen until few vertices are left, or no more can be joined."""
     total, enough = float(level.free_weights.sum()), max(COARSEST, PER_BLOCK * contract.k)
     heaviest = LARGEST_CLUSTER * float(contract.targets.min())
 
@@ -220,10 +237,10 @@ def _shrink_all(
 def shrink_to_clusters(
     level: GraphLevel, part: Part, cap: float, rng: np.random.Generator
 ) -> Shrunk:
-    """Contract clusters of weight up to `cap` that vertices of one block choose themselves.
+    """Contract clusters of vertices of the same block, with weight up to `cap`.
 
-    Those with few edges choose first, or hubs would take what they need. Fixed vertices and others
-    are never in one cluster.
+    Each vertex chooses a cluster. Vertices with few edges choose first, as hubs would leave them no
+    cluster. Fixed vertices are never in a cluster with other vertices.
     """
     order = rng.permutation(level.n)
     degrees = np.minimum(np.diff(level.xadj.astype(np.int64)), MANY_EDGES)
@@ -240,9 +257,9 @@ def shrink_to_clusters(
 def _best_of_starts(
     level: GraphLevel, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
-    """Divide by bisection and by filling blocks, lower the cut of each, and take the best.
+    """Return the best of several partitions by bisection and by filling, each with reduced cut.
 
-    Filled ones win where hubs hold everything together, bisected ones where there are regions.
+    Filling is better if hubs connect everything, bisection if the graph has regions.
     """
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(work.splits + work.fills):
@@ -259,7 +276,7 @@ def _best_of_starts(
 
 
 def cost_of(level: GraphLevel, part: Part, contract: Contract) -> float:
-    """Return the cut of blocks, counted more where they are too heavy."""
+    """Return the cut of the blocks, multiplied by a factor above 1 if blocks are too heavy."""
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
     over = float(np.maximum(weight - contract.high, 0.0).sum())
     total = float(level.vwgt.sum())
@@ -267,7 +284,10 @@ def cost_of(level: GraphLevel, part: Part, contract: Contract) -> float:
 
 
 def _filled(level: GraphLevel, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:
-    """Fill blocks to their targets in breadth-first or random order, largest first or not."""
+    """Return blocks filled to their targets; `turn` selects the orders.
+
+    Vertices come in breadth-first or random order, blocks in descending or random order.
+    """
     order = rng.permutation(level.n)
     if turn % 2 == 0:
         seen = np.empty(level.n, np.bool_)
@@ -281,9 +301,9 @@ def _filled(level: GraphLevel, targets: FloatArray, turn: int, rng: np.random.Ge
 def filled_blocks(
     weights: FloatArray, caps: FloatArray, order: IntArray, following: IntArray
 ) -> Part:
-    """Return blocks (n,) filled up to caps (k,), one after the other in the order `following` (k,).
+    """Return blocks (n,) filled one after another up to caps (k,), in the order `following` (k,).
 
-    Vertices, of these weights (n,), come in `order` (n,).
+    Vertices with these weights (n,) are taken in the order `order` (n,).
     """
     filled, part = np.empty(order.size, np.int32), np.empty(order.size, np.int32)
     kernels.start(weights[order], caps, following, filled, np.zeros(caps.size))
@@ -295,7 +315,7 @@ def _lower(
     level: GraphLevel, part: Part, contract: Contract, alone: float, leaps: int,
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """Lower the cut in place; blocks may be short by the heaviest vertex, if that is a cluster."""
+    """Reduce the cut in place; on coarse levels, lows are reduced by the heaviest vertex."""
     heaviest = level.heaviest
     low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
     leap_lower(state_for_cut(level, part, low, contract.high, alone), leaps, rng)

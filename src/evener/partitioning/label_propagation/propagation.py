@@ -1,14 +1,14 @@
-"""Blocks of graphs whose degrees are uneven, by label propagation.
+"""Label propagation: partitions of graphs with uneven degrees.
 
-    strip vertices without edges -> start -> propagate -> fill up
+    remove vertices without edges -> initial blocks -> propagate -> fill up with these vertices
 
-Where a few vertices have most of the edges, and many none, a graph of clusters is unlike the graph
-itself: blocks are filled in the order of degrees, and the graph is refined as it is. Where degrees
-are less uneven, as in social networks, there are clusters: the graph is shrunk, the smallest one
-divided in several ways, and the best refined on the way back (cycles.py); the whole graph is
-divided in two more ways, in the order of degrees and by recursive bisection, which are refined
-where they promise to cut less. Vertices without edges go where weight is missing in the end.
-Everything is deterministic; one thread.
+If a few vertices have most of the edges and many have none, a graph of clusters does not resemble
+the graph: blocks are filled in order of degree, and refined without coarsening. If degrees are less
+uneven, as in social networks, there are clusters: the graph is coarsened, the coarsest graph is
+divided in several ways, and the best partition is refined level by level (cycles.py). The whole
+graph is also divided in order of degree and by recursive bisection; these partitions are refined if
+they are likely to cut less. At the end, vertices without edges go to blocks that lack weight. The
+result is deterministic; one thread is used.
 """
 
 from __future__ import annotations
@@ -48,20 +48,21 @@ from evener.partitioning.levels.levels import (
 )
 from evener.plans.partition import Contract
 
-# Skewness of degrees (`skewness`) above which graphs without coordinates are divided by label
-# propagation: it then cuts less than multilevel FM, in a fourth of the time. Measured: meshes have
-# 0.3, a stiff finite-element matrix 0.6, social networks and circuits 0.8 and more.
+# Graphs without coordinates are divided by label propagation if their `skewness` is above this: it
+# then cuts less than multilevel FM, in a fourth of the time. Measured: meshes have 0.3, a stiff
+# finite-element matrix 0.6, social networks and circuits 0.8 and more.
 LEAST_UNEVEN_SKEWNESS = 0.5
 
-# Mean degree below which labels spread badly: either way cuts less on some such graphs, which are
-# nearly forests. Set by hand; benchmarks/constants.py shows what other values give.
+# Below this mean degree, graphs are nearly forests and labels spread badly; for some of them label
+# propagation cuts less, for others the multilevel method. Set by hand; benchmarks/constants.py
+# compares other values.
 FEW_NEIGHBOURS = 3.0
 
 
 def skewness(graph: Graph, fixed: IntVector = NO_VERTICES) -> float:
-    """Return the degrees' deviation over their mean; a mean below 1 counts as 1.
+    """Return (standard deviation) / mean of the degrees; a mean below 1 counts as 1.
 
-    Those of `fixed` vertices are left out.
+    Degrees of `fixed` vertices are ignored.
     """
     degrees = np.delete(graph.degrees, fixed) if fixed.size else graph.degrees
     degrees = degrees.astype(np.int64, copy=False)
@@ -69,52 +70,55 @@ def skewness(graph: Graph, fixed: IntVector = NO_VERTICES) -> float:
 
 
 def skewness_of(n: int, total: int, squares: int) -> float:
-    """Return the same of n degrees, of their sum and the sum of their squares."""
+    """Like skewness, but from the number n, sum and sum of squares of the degrees."""
     deviation = math.sqrt(n * squares - total * total) / max(n, 1)
     return deviation / max(total / max(n, 1), 1.0)
 
 
 def is_uneven(graph: Graph, fixed: IntVector = NO_VERTICES) -> bool:
-    """Return whether the graph is to be divided by label propagation; see skewness."""
+    """Return whether label propagation is the right method for the graph; see skewness."""
     return graph.coords is None and skewness(graph, fixed) > LEAST_UNEVEN_SKEWNESS
 
 
 def has_hubs_first(skew: float, n: int, isolated: int) -> bool:
-    """Return whether blocks are to be filled by falling degree, without clusters.
+    """Return whether blocks are filled in descending order of degree, without clusters.
 
-    skew: of the degrees of n vertices, of which `isolated` have no edges.
+    skew: skewness of the degrees of n vertices, of which `isolated` have no edges.
     """
     return skew > HUBS_FIRST_SKEWNESS and isolated > HUBS_FIRST_ISOLATED * n
 
 
 def is_sparse(graph: Graph) -> bool:
-    """Return whether most vertices have so few neighbours that they tell little."""
+    """Return whether the mean degree is too low for label propagation alone."""
     return bool(graph.degrees.mean() < FEW_NEIGHBOURS) if graph.n else False
 
 
-# Numbers without an origin are set by hand; benchmarks/constants.py shows what other values give.
-# Cut of a start, over that of the present blocks, up to which it is refined: filled in the order of
-# degrees, so that large blocks take the core; and by recursive bisection of the whole graph.
+# Numbers without an explanation are set by hand; benchmarks/constants.py compares other values.
+# A start is refined if (its cut) / (cut of the present blocks) is at most this: for blocks filled
+# in order of degree, so that large blocks take the core; and for recursive bisection.
 PROMISING_CORE, PROMISING_HALVES = 1.25, 1.04
-WITHOUT_COMMUNITIES = 2.0  # skewness from which bisection is not tried: R-MAT graphs have none
-CORE_ROUNDS = 4  # of moves, where blocks are filled in the order of degrees
+WITHOUT_COMMUNITIES = 2.0  # from this skewness, bisection is not tried, e.g. on R-MAT graphs
+CORE_ROUNDS = 4  # rounds of moves for blocks filled in order of degree
 BISECTED = 0.02  # relative deviation from its target that recursive bisection may leave a block
-NEXT_TO_NOTHING = 1e-9  # of all weight: what counts as none
-# Skewness, and share of vertices without edges, above which blocks are filled in the order of
-# degrees, without clusters. Measured: R-MAT graphs have 4.9 and a third.
+NEXT_TO_NOTHING = 1e-9  # weights up to this fraction of all weight count as zero
+# Above this skewness and this fraction of vertices without edges, blocks are filled in order of
+# degree, without clusters. Measured: R-MAT graphs have 4.9 and a third.
 HUBS_FIRST_SKEWNESS, HUBS_FIRST_ISOLATED = 4.0, 0.05
-# Bundles over vertices, after leaves of hubs are bundled, up to which clusters are sought among the
-# bundles alone. Measured: 0.002 for a star of 10^6 leaves, which then takes a seventh of the time.
+# If bundling the leaves of hubs leaves at most this fraction of the vertices, clusters are found
+# among the bundles only. Measured: 0.002 for a star of 10^6 leaves, in a seventh of the time.
 MOST_BUNDLES_RATIO = 0.05
-LAST = 2  # rounds of moves after clusters, where a low cut is left to them
-IDLE = 2  # rounds, after clusters, in which the largest volume is to have fallen
+LAST = 2  # rounds of moves after clusters, which have reduced the cut already
+IDLE = 2  # after clusters: rounds without a smaller largest volume after which refinement ends
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Rounds of moves where there are no clusters: for the cut, and before the volumes; those for
-    the volumes, total and then largest; idle: those in which the largest is to have fallen, as it
-    rises at first where hubs change blocks. clusters: how much is done with them.
+    """Numbers of rounds of moves.
+
+    cut: without clusters, for the cut. before: without clusters, for the cut before volumes are
+    minimised. total_volume, max_volume: for the volumes. idle: rounds without a smaller largest
+    volume after which refinement ends; the largest volume may rise at first, when hubs change
+    blocks. clusters: the effort for graphs with clusters.
     """
 
     cut: int
@@ -152,11 +156,12 @@ def propagation_blocks(
     given: Part | None = None,
     fixed: IntVector = NO_VERTICES,
 ) -> Part:
-    """Return the block (n,) of every vertex; with unit weights, within `contract`.
+    """Return the block (n,) of every vertex; with unit weights, blocks satisfy `contract`.
 
-    edge_weights (2m,) whole, or (0,): all 1. Heavy vertices may be left for `enforce`
-    to settle, as are caps in bytes. objective: "cut", which counts edge weights, "total_volume"
-    or "max_volume". given (n,): blocks to begin with. fixed: the vertices that keep these.
+    Heavy vertices may violate limits, and caps in bytes are ignored; `enforce` corrects both.
+    edge_weights (2m,): whole numbers, or empty if all are 1. objective: "cut", which counts edge
+    weights, "total_volume" or "max_volume". given (n,): initial blocks, or None. fixed: the
+    vertices that must stay in their initial blocks.
     """
     weights, degrees = graph.weights(), graph.degrees
     apart = degrees == 0
@@ -196,7 +201,11 @@ def _low_cut(
     level: GraphLevel, given: Part | None, contract: Contract, alone: float, work: Work | None,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
-    """Return blocks to begin with; better ones than those given, by clusters where they help."""
+    """Return initial blocks (n,), with a low cut.
+
+    given: blocks to improve, or None. work: effort for clusters, or None to use no clusters. alone:
+    total weight of vertices without edges.
+    """
     if work is None:
         return _in_order(level, contract, alone) if given is None else given
     if given is None:
@@ -217,10 +226,10 @@ def _or_core_first(
     level: GraphLevel, blocks: Part, contract: Contract, alone: float, rounds: int,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
-    """Return the blocks, or those filled in the order of degrees and refined, if they cut less.
+    """Return the better of `blocks` and blocks filled in order of degree and refined.
 
-    Where few blocks hold most of the graph, its core fits into them. Clusters hide it: each is
-    bound to all others.
+    If a few blocks hold most of the graph, its dense core fits into them; clusters do not find
+    this, as each cluster is connected to all others.
     """
     order = np.arange(level.n)[::-1]  # vertices are numbered by degree
     following = np.argsort(-contract.targets, kind="stable")
@@ -236,9 +245,9 @@ def _or_halved(
     level: GraphLevel, blocks: Part, contract: Contract, alone: float, work: Work, seed: int,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
-    """Return the blocks, or those of recursive bisection, refined by clusters, if they cut less.
+    """Return the better of `blocks` and blocks by recursive bisection, refined with clusters.
 
-    Bisection of the whole graph finds communities that clusters of the smallest graph cross.
+    Bisection of the whole graph finds communities that clusters of the coarsest graph cross.
     """
     halved = _halved(level, contract, seed)
     cost = cost_of(level, blocks, contract)
@@ -249,7 +258,10 @@ def _or_halved(
 
 
 def _halved(level: GraphLevel, contract: Contract, seed: int) -> Part:
-    """Return blocks by recursive bisection, breadth first: neighbours are paired in that order."""
+    """Return blocks by recursive bisection of the graph in breadth-first order.
+
+    Coarsening pairs neighbours in this order.
+    """
     order = np.empty(level.n, np.int64)
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
     breadth_first_order(xadj, adjncy, 0, order, np.empty(level.n, np.bool_))
@@ -260,7 +272,7 @@ def _halved(level: GraphLevel, contract: Contract, seed: int) -> Part:
 def _refine(
     state: PropagationState, rounds: Rounds, objective: str, rng: np.random.Generator
 ) -> None:
-    """Minimise the objective in place; what is good for it begins with a low cut."""
+    """Minimise the objective in place; for volumes, the cut is reduced first."""
     if objective == "cut":
         lower_cut(state, rounds.cut, rng)
         return
@@ -272,13 +284,15 @@ def _refine(
 
 
 def _in_order(level: GraphLevel, contract: Contract, alone: float) -> Part:
-    """Fill blocks, largest first, so that vertices without edges, weighing `alone`, can do the
-    rest; most of the edges are then between the first blocks.
+    """Return blocks filled in order of degree, the largest block first.
+
+    They leave enough lack of weight for the vertices without edges, which weigh `alone`. Most edges
+    are then in and between the first blocks.
     """
     low, high = contract.low, contract.high
     held = float(level.vwgt.sum())
     needed = float(low.sum()) - alone
-    # Blocks at `caps` hold all; those still empty then need no more than what stands alone.
+    # Blocks filled to `caps` hold all; the others need at most the weight `alone`.
     caps = high if needed <= NEXT_TO_NOTHING * held else np.minimum(high, low * (held / needed))
     following = np.argsort(-contract.targets, kind="stable")
     return filled_blocks(level.vwgt, caps, np.arange(level.n), following)

@@ -1,13 +1,13 @@
 """Recognises graphs made of clusters, and bundles the leaves of hubs.
 
-In a mesh of d dimensions, the weight of the edges left falls with a power of about 1/d of the
-number of vertices left while the graph is shrunk. In a graph of random clusters it hardly falls
-inside the clusters, and steeply once they are single vertices. Blocks of multilevel FM would cross
-clusters there; label propagation cuts less.
+While a mesh of d dimensions is coarsened, the total edge weight falls with the number of vertices
+to the power of about 1/d. In a graph of random clusters it hardly falls while vertices of one
+cluster are joined, and falls steeply once clusters are single vertices. On such graphs, multilevel
+FM would make blocks that cross clusters, and label propagation cuts less.
 
-Leaves of hubs are bundled because shrinking along edges joins a hub with one leaf at a time: a star
-of a million leaves would never become small. Bundles of leaves make it small at once, and hide no
-border between blocks.
+Leaves of hubs are bundled because coarsening along edges joins a hub with one leaf per level: a
+star of a million leaves would never become small. Bundles of leaves make it small at once, and do
+not exclude good borders between blocks.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk, contracted
 
-# Powers measured: meshes in 2-D and 3-D 0.28 to 0.6 over the first two steps, and up to 0.9 later;
-# random clusters 0.12 to 0.25 over the first two; cliques and clusters of tens of vertices above 1.
+# Powers below SLOW in the first steps, or above STEEP later, indicate clusters. Measured powers:
+# meshes in 2-D and 3-D: 0.28 to 0.6 in the first two steps, and up to 0.9 later; random clusters:
+# 0.12 to 0.25 in the first two steps; cliques and clusters of tens of vertices: above 1.
 SLOW, STEEP = 0.27, 1.0
-FIRST = 2  # steps over which a slow fall is measured
-LEAST = 50_000  # vertices: smaller graphs are divided fast enough without bundles
-SHRUNK = 0.5  # share of the vertices that may be left, or bundles are not worth it
-PER_BLOCK = 256  # bundles that the smallest block consists of, at least
+FIRST = 2  # number of steps in which a slow fall is measured
+LEAST = 50_000  # [vertices] smaller graphs are divided fast enough without bundles
+SHRUNK = 0.5  # bundles are used only if at most this fraction of the vertices remains
+PER_BLOCK = 256  # least number of bundles in the smallest block
 
 
 def has_clusters(hierarchy: Hierarchy) -> bool:
-    """Return whether the weight of edges fell otherwise than in a mesh while the graph shrank."""
+    """Return whether the edge weight fell differently than in a mesh during coarsening."""
     levels = [level for level, _ in hierarchy.above] + [hierarchy.coarsest]
     if len(levels) <= FIRST:
         return False
@@ -47,26 +48,26 @@ def has_clusters(hierarchy: Hierarchy) -> bool:
 
 
 def _weight(level: GraphLevel) -> float:
-    """Return the weight of all edges, counted from both ends."""
+    """Return twice the weight of all edges."""
     return float(level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size)
 
 
 @dataclass(frozen=True, eq=False)
 class Bundled:
-    """A graph whose leaves are bundled; of (n,): its vertex for each vertex of the whole graph."""
+    """A graph with bundled leaves; of (n,): its vertex for each vertex of the original graph."""
 
     graph: Graph
     of: npt.NDArray[np.int64]
 
     def spread(self, blocks: Part) -> Part:
-        """Return the blocks (n,) of the whole graph's vertices, given those of the bundled one."""
+        """Return the blocks (n,) of the original vertices, from those of the bundled graph."""
         return np.asarray(blocks[self.of], np.int32)
 
 
 def bundled(graph: Graph, smallest: float) -> Bundled | None:
-    """Return the graph with its hubs' leaves in bundles of weight up to `smallest` / PER_BLOCK.
+    """Return the graph with the leaves of hubs in bundles of weight up to smallest / PER_BLOCK.
 
-    Vertices of several weights are judged by the first. None where the graph is small, or would
+    If vertices have several weights, the first counts. Returns None if the graph is small, or would
     hardly become smaller.
     """
     weights = graph.weights().astype(np.float64)
@@ -79,9 +80,10 @@ def bundled(graph: Graph, smallest: float) -> Bundled | None:
 
 
 def leaves_shrunk(level: GraphLevel, heaviest: float, threads: int) -> Shrunk | None:
-    """Return the level with its hubs' leaves in bundles of weight up to `heaviest`, all one block.
+    """Return the level with the leaves of hubs in bundles of weight up to `heaviest`.
 
-    None where that is not worth it.
+    All vertices of the result are in block 0. Returns None if the level is small, or would hardly
+    become smaller.
     """
     leader = _leaders(level.xadj, level.adjncy, level.vwgt, heaviest)
     if leader is None:
@@ -95,7 +97,10 @@ def _leaders(
     weights: FloatArray,
     heaviest: float,
 ) -> npt.NDArray[np.int64] | None:
-    """Return the first vertex of every vertex's bundle (n,), itself where it is in none."""
+    """Return the first vertex of each vertex's bundle (n,), or the vertex itself if it has none.
+
+    Returns None if bundles are not useful.
+    """
     n = weights.size
     if n < LEAST or not heaviest > 0:
         return None
@@ -120,13 +125,13 @@ def _leaders(
 def _contracted(
     graph: Graph, of: npt.NDArray[np.int64], count: int, weights: npt.NDArray[np.float64]
 ) -> Graph:
-    """Return the graph of the `count` bundles, with the sums of weights and edge weights."""
+    """Return the contracted graph with `count` vertices; weights and edge weights are added."""
     u = np.repeat(of, graph.degrees)
     v = of[graph.adjncy]
     keys, place = np.unique(u * count + v, return_inverse=True)
     edges = np.ones(v.size) if graph.adjwgt is None else graph.adjwgt.astype(np.float64)
     adjwgt = np.bincount(place, edges, keys.size)
-    apart = keys // count != keys % count  # two leaves that have but each other are a bundle
+    apart = keys // count != keys % count  # two leaves whose only edge joins them may be bundled
     keys, adjwgt = keys[apart], adjwgt[apart]
     xadj = np.searchsorted(keys, np.arange(count + 1) * count)
     if graph.adjwgt is None or graph.adjwgt.dtype.kind == "i":

@@ -1,4 +1,4 @@
-"""GraphLevel: a graph as kernels take it; how it is shrunk, once and to a hierarchy of levels."""
+"""GraphLevel: a graph in the form for kernels; and its coarsening, once or to many levels."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from evener.threads import in_slices, slice_ends, slices_for
 
 Unsigned = npt.NDArray[np.uint32]
 
-MAX_ENTRIES = 2**32 - 1  # of the adjacency: they are numbered by uint32
-LARGEST_CLUSTER = 1 / 8  # of the smallest block's target: blocks are made of several clusters
-# Share of all targets: so much of the smallest blocks together is left out of that rule, or one
-# tiny block would keep the graph from shrinking. Those blocks are made on the finest levels.
+MAX_ENTRIES = 2**32 - 1  # adjacency entries are numbered by uint32
+LARGEST_CLUSTER = 1 / 8  # largest cluster, as a fraction of the smallest block's target
+# The smallest blocks, with this fraction of all targets, are exempt from the rule above, as one
+# tiny block would prevent coarsening. Such blocks are made on the finest levels.
 TINY_BLOCKS = 0.01
-LEAST_SHRINKAGE = 0.95  # a step that leaves more of the vertices than this is the last
+LEAST_SHRINKAGE = 0.95  # coarsening ends after a step that leaves more than this of the vertices
 
 
 @dataclass(eq=False)
 class GraphLevel:
-    """xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty: all 1; vwgt (n,) float64.
+    """A graph of n vertices: one level of a hierarchy.
 
-    fixed: the vertices that keep the block they are given, in ascending order; others are free.
+    xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty if all are 1; vwgt (n,) float64.
+    fixed: the vertices that must stay in their blocks, ascending.
     """
 
     xadj: Unsigned
@@ -46,7 +47,7 @@ class GraphLevel:
 
     @property
     def arrays(self) -> CSRGraph:
-        """The graph as kernels take it."""
+        """The graph in the form for kernels."""
         return CSRGraph(self.xadj, self.adjncy, self.adjwgt, self.vwgt)
 
     @property
@@ -56,7 +57,7 @@ class GraphLevel:
 
     @property
     def n_whole(self) -> float:
-        """How many vertices there would be if fixed ones were made of vertices like the others."""
+        """Estimated number of vertices before vertices were contracted to fixed ones."""
         if self.fixed.size == 0 or self.n_free == 0:
             return self.n
         mean = float(self.free_weights.sum()) / self.n_free
@@ -64,7 +65,7 @@ class GraphLevel:
 
     @property
     def free_weights(self) -> FloatArray:
-        """Weights (n,) of the vertices, 0 where they are fixed."""
+        """Weights (n,) of the vertices, 0 for fixed ones."""
         if self.fixed.size == 0:
             return self.vwgt
         weights = self.vwgt.copy()
@@ -73,13 +74,17 @@ class GraphLevel:
 
     @property
     def heaviest(self) -> float:
-        """Weight of the heaviest vertex that may move, 0 where there is none."""
+        """Weight of the heaviest vertex that may move, 0 if there is none."""
         return float(self.free_weights.max(initial=0.0))
 
 
 @dataclass(eq=False)
 class Shrunk:
-    """A coarser level, the block of each of its vertices, and coarse_of (n,): where each went."""
+    """The result of one coarsening step.
+
+    level: the coarser level. part: the block of each of its vertices. coarse_of (n,): the coarse
+    vertex of each vertex of the finer level.
+    """
 
     level: GraphLevel
     part: Part
@@ -93,10 +98,10 @@ def finest(
     adjwgt: npt.NDArray[np.int32],
     threads: int,
 ) -> GraphLevel:
-    """Return the graph as a level, its vertices in `order` (n,).
+    """Return the graph as a level, with its vertices in `order` (n,).
 
-    weights (n,) of the vertices, None where all are 1, and adjwgt (2m,) are in the graph's own
-    order. Where `order` is the graph's own, its adjacency is not copied.
+    weights (n,), None if all are 1, and adjwgt (2m,) are in the graph's own order. If `order` is
+    the graph's own order, its adjacency is not copied.
     """
     if graph.adjncy.size > MAX_ENTRIES:
         raise InputError(
@@ -133,14 +138,14 @@ def finest(
 
 
 def places_of(vertices: IntVector, order: IntArray) -> IntVector:
-    """Return where the vertices stand in `order` (n,), ascending."""
+    """Return the positions of the vertices in `order` (n,), ascending."""
     if vertices.size == 0:
         return NO_VERTICES
     return np.flatnonzero(flags_of(vertices, order.size)[order])
 
 
 def shrink(level: GraphLevel, part: Part, caps: FloatArray, threads: int) -> Shrunk:
-    """Contract clusters of vertices of one block, of weight up to caps (k,) by block."""
+    """Contract clusters of vertices of the same block, with weight up to the block's cap (k,)."""
     leader, numbers = _clusters(level, part, caps, threads)
     n, slices = level.n, numbers.size - 1
     ends = slice_ends(n, slices)
@@ -156,7 +161,7 @@ def shrink(level: GraphLevel, part: Part, caps: FloatArray, threads: int) -> Shr
 def _clusters(
     level: GraphLevel, part: Part, caps: FloatArray, threads: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return the first vertex of every vertex's cluster (n,), and each slice's first cluster."""
+    """Return the first vertex of each vertex's cluster (n,), and each slice's first cluster."""
     n, slices = level.n, slices_for(level.n)
     ends = slice_ends(n, slices)
     leader, weight = np.empty(n, np.int32), np.empty(n)
@@ -166,7 +171,7 @@ def _clusters(
         first, last = ends[i], ends[i + 1]
         leader[first:last], weight[first:last] = -1, level.vwgt[first:last]
         own = level.fixed[slice(*np.searchsorted(level.fixed, (first, last)))]
-        leader[own], weight[own] = own, np.inf  # too heavy for anyone to join
+        leader[own], weight[own] = own, np.inf  # too heavy, so no vertex joins it
         kernels.cluster(*level.arrays, part, caps, first, last, leader, weight)
         made[i + 1] = kernels.count_leaders(leader, first, last)
 
@@ -192,7 +197,7 @@ def anchored(level: GraphLevel, part: Part, threads: int) -> Shrunk:
 
 
 def _no_clusters(n: int, count: int) -> kernels.Clusters:
-    """Return room for `count` clusters of n vertices, for number_clusters to fill."""
+    """Return arrays for `count` clusters of n vertices, which number_clusters fills."""
     return kernels.Clusters(
         np.empty(n, np.uint32), np.empty(count, np.int32), np.empty(n, np.int32)
     )
@@ -200,7 +205,7 @@ def _no_clusters(n: int, count: int) -> kernels.Clusters:
 
 def _contract(level: GraphLevel, part: Part, clusters: kernels.Clusters, threads: int) -> Shrunk:
     count = clusters.head.size
-    slices = slices_for(level.n)  # it is the finer level's rows that take time
+    slices = slices_for(level.n)  # by the finer level, whose rows take most time
     ends = slice_ends(count, slices)
     coarse = kernels.CoarseVertices(
         np.empty(count, np.uint32), np.empty(count), np.empty(count, np.int32)
@@ -237,7 +242,7 @@ _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
 
 
 def projected(shrunk: Shrunk, blocks: Part, threads: int) -> Part:
-    """Return the blocks (n,) of the finer level's vertices, given those of the coarser level."""
+    """Return the blocks (n,) of the finer level's vertices, from those of the coarser level."""
     n = shrunk.coarse_of.size
     slices, fine = slices_for(n), np.empty(n, np.int32)
     ends = slice_ends(n, slices)
@@ -250,7 +255,7 @@ def projected(shrunk: Shrunk, blocks: Part, threads: int) -> Part:
 
 
 def scattered(values: Part, order: IntArray, threads: int) -> Part:
-    """Return the blocks (n,) of the vertices of a graph, given those along `order`."""
+    """Return the blocks (n,) in the graph's own order, from `values` in the order `order`."""
     slices, placed = slices_for(order.size), np.empty(order.size, np.int32)
     ends = slice_ends(order.size, slices)
     in_slices(
@@ -261,10 +266,10 @@ def scattered(values: Part, order: IntArray, threads: int) -> Part:
 
 @dataclass(eq=False)
 class Hierarchy:
-    """A graph and the ever smaller ones that it was shrunk to.
+    """A graph and its coarser levels.
 
-    above: the levels from the finest on, each with what it was shrunk to; coarsest: the last level;
-    part (n,): the blocks of its vertices.
+    above: all levels but the coarsest, finest first, each with its Shrunk. coarsest: the last
+    level. part (n,): the blocks of its vertices.
     """
 
     above: list[tuple[GraphLevel, Shrunk]]
@@ -272,23 +277,23 @@ class Hierarchy:
     part: Part
 
     def on_finest(self, blocks: Part, threads: int) -> Part:
-        """Return the blocks (n,) of the finest level, given those of the coarsest."""
+        """Return the blocks (n,) of the finest level, from those of the coarsest."""
         for _, shrunk in reversed(self.above):
             blocks = projected(shrunk, blocks, threads)
         return blocks
 
     def down_to(self, most: int) -> Hierarchy:
-        """Return the hierarchy down to the first level of `most` vertices at most."""
+        """Return the hierarchy down to the first level with at most `most` vertices."""
         for i, (level, _) in enumerate(self.above):
             if level.n <= most:
                 return Hierarchy(self.above[:i], level, np.zeros(level.n, np.int32))
         return self
 
     def coarse_points(self, points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return where the coarsest vertices lie (d, coarse n): weighted means of points (d, n)."""
+        """Return the coarsest level's points (d, coarse n): weighted means of points (d, n)."""
         middles = points.astype(np.float64)
         for level, shrunk in self.above:
-            # Clusters of weight 0 lie in the plain mean of their vertices.
+            # Clusters of weight 0 get the unweighted mean of their vertices.
             weight = np.maximum(level.vwgt, 1e-300)
             count, of = shrunk.level.n, shrunk.coarse_of
             mass = np.bincount(of, weight, count)
@@ -299,7 +304,7 @@ class Hierarchy:
 def shrink_freely(
     level: GraphLevel, targets: FloatArray, per_block: int, shrink_by: float, threads: int
 ) -> Hierarchy:
-    """Shrink until some `per_block` vertices are left for each block of `targets` (k,)."""
+    """Coarsen until about `per_block` vertices per block of `targets` (k,) are left."""
     enough = per_block * targets.size
     heaviest = 2 * float(level.vwgt.sum()) / enough
     caps = np.array([min(heaviest, LARGEST_CLUSTER * _smallest(targets))])
@@ -307,7 +312,7 @@ def shrink_freely(
 
 
 def _smallest(targets: FloatArray) -> float:
-    """Return the smallest target, tiny blocks left out."""
+    """Return the smallest target, ignoring tiny blocks."""
     ascending = np.sort(targets)
     tiny = np.cumsum(ascending) <= TINY_BLOCKS * targets.sum()
     return float(ascending[min(int(tiny.sum()), targets.size - 1)])
@@ -321,7 +326,7 @@ def shrink_inside(
     shrink_by: float,
     threads: int,
 ) -> Hierarchy:
-    """Shrink as shrink_freely, inside the blocks (n,) of `part`: no cluster crosses a border."""
+    """Like shrink_freely, but no cluster crosses a border between blocks of `part` (n,)."""
     k = targets.size
     total = float(level.free_weights.sum())
     caps = np.minimum(total / (per_block * k), LARGEST_CLUSTER * targets)
@@ -331,15 +336,16 @@ def shrink_inside(
 def shrink_all(
     level: GraphLevel, part: Part, heaviest: FloatArray, enough: int, shrink_by: float, threads: int
 ) -> Hierarchy:
-    """Shrink inside the blocks (n,) of `part` until `enough` vertices are left, or it ends.
+    """Coarsen inside the blocks of `part` (n,) until at most `enough` vertices are left.
 
-    heaviest (k,), or (1,) for all blocks: the largest weight of a cluster; in one step a cluster
-    also weighs at most `shrink_by` mean vertices, and two are always allowed.
+    It ends earlier if clusters cannot grow. heaviest (k,), or (1,) for all blocks: the largest
+    weight of a cluster, but at least two mean vertices; in one step, a cluster also weighs at most
+    `shrink_by` mean vertices.
     """
     total = float(level.free_weights.sum())
 
     def step(finer: GraphLevel, blocks: Part) -> Shrunk | None:
-        # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
+        # Clusters must stay lighter than blocks, so that the smallest blocks can be made of them.
         if not total < heaviest.max() * finer.n_free:
             return None
         mean = total / finer.n_free
@@ -352,9 +358,10 @@ def shrink_all(
 def shrink_in_steps(
     level: GraphLevel, part: Part, enough: int, step: Callable[[GraphLevel, Part], Shrunk | None]
 ) -> Hierarchy:
-    """Shrink by steps until `enough` vertices are left, or a step shrinks hardly or returns None.
+    """Coarsen by steps until at most `enough` vertices are left.
 
-    step(level, part): the coarser level, of clusters inside the blocks (n,) of `part`.
+    step(level, part) returns the coarser level, of clusters inside the blocks of `part` (n,).
+    Coarsening ends earlier if a step hardly reduces the vertices or returns None.
     """
     above: list[tuple[GraphLevel, Shrunk]] = []
     while level.n_free > enough:
@@ -372,9 +379,9 @@ def subgraph(
     members: npt.NDArray[np.integer[Any]],
     rank: Unsigned | None = None,
 ) -> GraphLevel:
-    """Return the graph of `members`, all vertices of one block of `part` (n,), in their order.
+    """Return the subgraph of `members`, all vertices of one block of `part` (n,), in their order.
 
-    rank (n,): scratch, so that many subgraphs take time linear in their own edges.
+    rank (n,): work array; passing it makes the time linear in the subgraph's edges.
     """
     rank = np.empty(level.n, np.uint32) if rank is None else rank
     rank[members] = np.arange(members.size, dtype=np.uint32)

@@ -1,4 +1,4 @@
-"""What refinement for seconds keeps of a partition, exact after every move, and its seconds."""
+"""SecondsState: the data of a partition that refinement for seconds updates after every move."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from evener.partitioning.refinement.fm import Flags, boundary_flags
 from evener.partitioning.refinement.volumes import connectivity_tables
 from evener.plans.costs import Costs
 
-# Set by hand: no record of what chose them.
-SLOW_RATIO = 0.5  # of the longest seconds: blocks above it say whether compute or exchange counts
-EMPTY_LOAD = 1e-6  # of the mean load: what an empty block counts as, to have a speed
+# Set by hand; why was not recorded.
+SLOW_RATIO = 0.5  # blocks above this fraction of the longest seconds determine the second_weight
+EMPTY_LOAD = 1e-6  # load assumed for an empty block, as a fraction of the mean load
 
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """Costs, and what does not change while a partition is refined."""
+    """Costs, and the data derived from them that does not change during refinement."""
 
     costs: Costs
 
     def __post_init__(self) -> None:
-        # A kernel would be compiled anew for arrays that may not be written.
+        # Kernels would be compiled again for read-only arrays.
         arrays: dict[str, Any] = {
             field.name: np.require(value, None, ["C", "W"])
             for field in fields(self.costs)
@@ -46,7 +46,7 @@ class Prices:
 
     @cached_property
     def slope(self) -> FloatArray:
-        """(s,) of speed behind each knot [1/s]; 0 behind a device's last."""
+        """Slope of speed (s,) after each knot [1/s]; 0 after the last knot of a device."""
         slope = np.zeros(self.costs.knot_load.size)
         with np.errstate(divide="ignore", invalid="ignore"):
             slope[:-1] = np.diff(self.costs.knot_speed) / np.diff(self.costs.knot_load)
@@ -55,7 +55,7 @@ class Prices:
 
     @cached_property
     def _passes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """(r,) the pair b k + c of each entry of route_link, and its block b."""
+        """The pair of blocks, b k + c, of each entry of route_link (r,), and its block b (r,)."""
         costs = self.costs
         pair = np.repeat(np.arange(costs.k**2), np.diff(costs.route_start))
         return pair, pair // costs.k
@@ -66,9 +66,9 @@ class Prices:
         sent: npt.NDArray[np.int32] | None = None,
         second_weight: FloatArray | None = None,
     ) -> Model:
-        """Return what kernels price moves by; latency_ramp, second_weight: as in Model.
+        """Return the Model by which kernels price moves; latency_ramp, second_weight: see Model.
 
-        sent (k, k) int32: values that blocks send now, where what shared links hold up counts.
+        sent (k, k) int32: values that blocks send now; if given, delays on shared links count.
         """
         costs = self.costs
         per_value = costs.per_value if sent is None else self._dearer(sent)
@@ -79,9 +79,10 @@ class Prices:
         )  # fmt: skip
 
     def held_up(self, values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-        """(k,) least seconds that shared links let each block exchange in, and the link (or -1).
+        """Return the seconds (k,) that each block waits for its slowest shared link, and the link.
 
-        values (k, k): what pairs exchange, both ways.
+        The link is -1 for blocks that use no shared link. values (k, k): values that each pair
+        exchanges in both directions.
         """
         costs, k = self.costs, self.costs.k
         floor, slowest = np.zeros(k), np.full(k, -1)
@@ -99,10 +100,10 @@ class Prices:
         return floor, slowest
 
     def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
-        """Seconds per value (k, k), raised over the shared links that blocks wait for.
+        """Return the seconds per value (k, k), increased for shared links that blocks wait for.
 
-        A value less there then saves more, though not all of the wait: the other blocks at
-        a link answer to it too, and together they would go too far.
+        Sending a value less over such a link then saves more, but not the full wait: other blocks
+        at the link react to it too, and together they would reduce too much.
         """
         costs, k = self.costs, self.costs.k
         values = np.asarray(sent + sent.T, np.float64)
@@ -124,15 +125,15 @@ class Prices:
 
 
 def exchanges(alpha: FloatArray, per_value: FloatArray, values: FloatArray) -> FloatArray:
-    """(k,) seconds for what each block exchanges, of values (k, k) both ways."""
+    """Return the seconds (k,) of each block's messages; values (k, k): in both directions."""
     return np.asarray((alpha * (values > 0) + per_value * values).sum(axis=1))
 
 
 @dataclass(eq=False)
 class SecondsState:
-    """A partition (n,) that is refined in place, and what its seconds are made of, kept exact.
+    """A partition (n,) that is refined in place, and the exact totals that determine its seconds.
 
-    flag (n,): vertices that are or were at a boundary.
+    flag (n,): whether a vertex is or was at a boundary.
     """
 
     level: GraphLevel
@@ -148,7 +149,7 @@ class SecondsState:
     def opened(
         cls, level: GraphLevel, part: Part, bounds: Bounds, prices: Prices, threads: int
     ) -> SecondsState:
-        """Count what blocks exchange, and sum up what they hold."""
+        """Return the state of `part`: compute the exchanged values and the totals of all blocks."""
         k = prices.costs.k
         flag = boundary_flags(level, part, threads)
         load = _sums(part, bounds.work, k)
@@ -167,7 +168,7 @@ class SecondsState:
         return cls(level, part, bounds, prices, flag, tables, scratch, totals)
 
     def seconds(self) -> FloatArray:
-        """(k,) predicted seconds of an iteration."""
+        """Return the predicted seconds (k,) of an iteration."""
         costs, totals = self.prices.costs, self.totals
         values = np.asarray(self.tables.sent + self.tables.sent.T, np.float64)
         floor, _ = self.prices.held_up(values)
@@ -182,12 +183,12 @@ class SecondsState:
         return np.where(used, total + costs.fixed, 0.0)
 
     def second_weight(self) -> FloatArray:
-        """Return the weight (k,) of a second of each device in the sum of powers, geometric mean 1.
+        """Return the weights (k,) of the devices in the sum of powers, with geometric mean 1.
 
-        Where blocks compute, moving one unit shortens a slow device's seconds more than it
-        lengthens a fast one's, so that equal seconds are the least sum of powers only if a
-        device's count as many times as it does units in them. Where they exchange, all count
-        alike; in between, by the share of computing of the slower blocks.
+        If computing dominates, moving one unit of work shortens a slow device's time more than it
+        lengthens a fast one's. Then equal times minimise the sum of powers only if each device is
+        weighted with its speed. If exchange dominates, all weights are 1. In between, the weight is
+        the speed to the power of the share of computing in the time of the slower blocks.
         """
         costs, seconds = self.prices.costs, self.seconds()
         if not self.totals.load.any():
@@ -200,7 +201,7 @@ class SecondsState:
 
 
 def move_scratch(n: int, k: int) -> MoveScratch:
-    """Return arrays to search n vertices in k blocks, `slot` and `lock` as MoveScratch asks."""
+    """Return the work arrays for searches of n vertices in k blocks, initialised as required."""
     d = min(k, MOST_BLOCKS) + 2
     return MoveScratch(
         slot=np.full(k, -1, np.int32),

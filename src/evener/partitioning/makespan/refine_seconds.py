@@ -1,9 +1,10 @@
 """Refinement for seconds: moves boundary vertices until the slowest block gets no faster.
 
-Greedy sweeps lower the sum of second_weight x seconds**p with rising p: first all blocks count,
-then only the slowest. Chains of moves follow, each taken back to its best point. High powers put
-the longest times in order, so that many equally slow blocks do not stop it. Messages of few values
-count in proportion at first, so that each value less gains until a message is gone.
+Greedy sweeps reduce the sum of second_weight x seconds**p with increasing p: at first all blocks
+matter, later only the slowest. Then chains of moves are tried, and each is undone back to its best
+point. With high powers, refinement goes on even if many blocks are equally slow. In the first
+rounds, the latency of small messages is counted in proportion to their values, so that removing
+values gains something even before the message vanishes.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from evener.partitioning.refinement.fm import shuffle
 from evener.plans.costs import Costs
 from evener.plans.partition import RELATIVE_SLACK
 
-# Set by hand: no record of what chose them.
-SMALL = 1 << 16  # adjacency entries; smaller graphs get the work budget of this many
-GREEDY = -1e-12  # change of the sum of powers that a single move must reach
-ALIKE = 1e-12  # relative difference of seconds that counts as rounding
-BOLD = 1.0  # rise of the sum of powers, in that of a slowest block, that a chain may pass through
+# Set by hand; why was not recorded.
+SMALL = 1 << 16  # graphs with fewer adjacency entries get the work budget of this many
+GREEDY = -1e-12  # a single move must change the sum of powers by at most this
+ALIKE = 1e-12  # a smaller relative difference of seconds counts as rounding
+BOLD = 1.0  # a chain may increase the sum of powers temporarily by this many slowest blocks
 
 
 @dataclass(frozen=True)
 class Round:
     """One round of searches for a smaller sum of powers.
 
-    log2_power: seconds count to the power 2**log2_power. min_seconds_ratio: searches begin where a
-    block takes at least this share of the longest seconds. latency_ramp: as in Model [values].
-    depth: moves of a chain. With 1: up to `sweeps` sweeps of single moves, until one shortens the
-    longest seconds by less than the share min_gain; else chains, once, from the best partition.
-    budget_share: of the work budget left, relative to those of the rounds that follow.
+    log2_power: seconds are raised to the power 2**log2_power. min_seconds_ratio: searches begin at
+    blocks that take at least this fraction of the longest seconds. latency_ramp: see Model
+    [values]. depth: number of moves in a chain. If depth is 1, there are up to `sweeps` sweeps of
+    single moves, until one shortens the longest seconds by less than the fraction min_gain; else
+    there is one pass of chains, from the best partition. budget_share: share of the remaining work
+    budget, relative to the shares of the following rounds.
     """
 
     log2_power: int
@@ -53,13 +55,13 @@ class Round:
 
 @dataclass(frozen=True)
 class MakespanEffort:
-    """Rounds, and their work budget in units of LOOKS per adjacency entry of the graph."""
+    """The rounds, and their total work budget: `passes` looks per adjacency entry of the graph."""
 
     rounds: tuple[Round, ...]
     passes: float
 
 
-# Numbers of all rounds and budgets are set by hand: no record of what chose them.
+# The numbers of all rounds and budgets are set by hand; why was not recorded.
 SWEEP_ROUNDS = (
     Round(3, 0.05, 400), Round(4, 0.05, 200), Round(4, 0.05, 80), Round(5, 0.1, 30),
     Round(5, 0.3, 10), Round(5, 0.5, 3), Round(6, 0.7),
@@ -80,11 +82,12 @@ EFFORTS = {
 
 @dataclass(frozen=True, eq=False)
 class BlockLimits:
-    """What blocks (k,) may hold, and which vertices stay in theirs; None: anything, and none.
+    """Limits on blocks (k,), and fixed vertices; None: no limits, no fixed vertices.
 
-    low, high: in the graph's (first) vertex weights; caps: of memory [B]. fixed: flags (n,) of
-    vertices that keep the block they are given. One that many were contracted to counts as one: it
-    sends one value to a block that it touches, and with overlap all its work is then at the border.
+    low, high: limits on the graph's first vertex weight; caps: limits on memory [B]. fixed: flags
+    (n,) of vertices that must stay in their blocks. If many vertices were contracted to a fixed
+    vertex, it still counts as one: it sends one value to each neighbouring block, and, with
+    overlap, all its work then counts as border work.
     """
 
     low: FloatArray | None = None
@@ -104,14 +107,15 @@ def refine_seconds(
     seed: int = 7,
     threads: int = 1,
 ) -> tuple[Part, FloatArray]:
-    """Return a partition (n,) int32 whose slowest block is faster, or the given one; and seconds.
+    """Return a partition (n,) int32 whose slowest block is faster, or the given one.
 
-    The seconds (k,) are those predicted of its blocks.
+    Also returns the predicted seconds (k,) of its blocks.
 
     part (n,): block b is on device b of `costs`; work (n,) [units]. Limits that the given partition
-    breaks are broken no further. No block becomes empty, and one that is empty stays so. effort:
+    violates are not violated more. No block becomes empty, and empty blocks stay empty. effort:
     "fast", "default" or "strong". Raises InputError for wrong lengths, block numbers and work,
-    UsageError for an unknown effort. One thread searches: the result is the same for any number.
+    UsageError for an unknown effort. The result does not depend on the number of threads, as the
+    search uses one thread.
     """
     if effort not in EFFORTS:
         raise UsageError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}")
@@ -124,7 +128,10 @@ def refine_seconds(
 
 
 def faces_of(graph: Graph, costs: Costs) -> npt.NDArray[np.int32]:
-    """Return what adjacency entries (2m,) weigh where they are sent for faces; empty: all 1."""
+    """Return the values sent per adjacency entry (2m,) if values are sent per face; else empty.
+
+    An empty array means that all entries weigh 1.
+    """
     if not costs.of_faces or graph.adjwgt is None:
         return np.empty(0, np.int32)
     return graph.adjwgt.astype(np.int32)
@@ -139,7 +146,7 @@ def refine_by(
     seed: int,
     threads: int,
 ) -> tuple[Part, FloatArray]:
-    """Go through the rounds; return the best partition and its seconds (k,)."""
+    """Carry out all rounds; return the best partition (n,) and its seconds (k,)."""
     state = SecondsState.opened(level, part.copy(), bounds, prices, threads)
     best, least = part, state.seconds()
     if not least.any():
@@ -157,14 +164,17 @@ def refine_by(
 
 
 def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
-    """Whether the slowest takes less, or the next slowest, where those before take as long."""
+    """Return whether `seconds` is less than `least`, both sorted in descending order.
+
+    The first entries that differ decide.
+    """
     ours, theirs = np.sort(seconds)[::-1], np.sort(least)[::-1]
     apart = np.flatnonzero(np.abs(ours - theirs) > ALIKE * theirs[0])
     return bool(apart.size and ours[apart[0]] < theirs[apart[0]])
 
 
 def _searched(state: SecondsState, task: Round, most_looks: int, seed: int) -> int:
-    """Search as one round says; return how much it looked at."""
+    """Carry out one round of searches; return the work done, in looks."""
     looks, last = 0, np.inf
     shared = state.prices.costs.shared_per_value.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):
@@ -204,7 +214,7 @@ def _checked(graph: Graph, part: IntArray, work: FloatArray, k: int) -> Part:
 
 
 def _bounds(graph: Graph, work: FloatArray, k: int, limits: BlockLimits) -> Bounds:
-    """Return limits wider by rounding errors than given: sums in any order then agree on them."""
+    """Return the limits, widened by rounding errors so that the order of sums does not matter."""
     low, high, caps = limits.low, limits.high, limits.caps
     free = low is None and high is None
     weight = work if free else np.require(graph.weights(), np.float64, ["C", "W"])

@@ -1,10 +1,10 @@
 """Maps blocks onto devices for the least predicted makespan, then for the fewest bytes x hops.
 
     up to EXACT blocks: all permutations; else
-    multisection, or the mapping given -> swaps for the cost of messages -> for the makespan -> ...
+    multisection, or the given mapping -> swaps for the cost of messages -> for the makespan -> ...
 
-Two blocks may swap devices where each keeps the contract of the other's device. The result is never
-worse than the mapping given.
+Two blocks may swap devices if each satisfies the contract of the other's device. The result is
+never worse than the given mapping.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Mapping, Partition
 from evener.platforms.platform import Platform
 
-CHUNK = 1 << 20  # pairs of devices routed at once: bounds the memory
-DIGITS = 10  # significant digits of a link's costs: rounding errors make no new kind
-ALL_PAIRS = 256  # devices up to which every swap is tried
-# With more, swaps of a block are tried with the devices near those of the HEAVY blocks that it
-# exchanges most with: WINDOW to either side in the order of the tree's leaves, among all devices
-# and among those like its own. MAX_ROWS: orders kept, one for all devices, others for like ones.
+CHUNK = 1 << 20  # number of device pairs routed at once, which limits the memory
+DIGITS = 10  # links with costs equal to this many digits are of the same kind
+ALL_PAIRS = 256  # for at most this many devices, every swap is tried
+# For more devices, a block is swapped with devices near those of the HEAVY blocks with which it
+# exchanges most: WINDOW devices to either side in the order of the tree's leaves, among all devices
+# and among devices like its own. MAX_ROWS: number of such orders, one for all devices, and one for
+# each of the most frequent kinds of devices.
 WINDOW, HEAVY, MAX_ROWS = 12, 8, 64
 
 
@@ -53,7 +54,7 @@ def mapping_problem(
     *,
     of_faces: bool = False,
 ) -> MappingProblem:
-    """Return the problem in which block b of `partition` is on device b; O(n + m)."""
+    """Return the MappingProblem in which block b of `partition` is on device b; O(n + m)."""
     # Limits on further weights count too; seconds follow from the first weight.
     counted = [constraint, *range(1, contract.n_constraints)]
     blocks = MappedBlocks(
@@ -66,9 +67,9 @@ def mapping_problem(
 
 
 class MappedBlocks(NamedTuple):
-    """What a mapping depends on of k blocks.
+    """The data of k blocks on which a mapping depends.
 
-    between: what they send each other. weights (k, c) [units], n_bytes (k,) [B], vertices (k,).
+    between: values that blocks exchange. weights (k, c) [units], n_bytes (k,) [B], vertices (k,).
     """
 
     between: metrics.Quotient
@@ -81,7 +82,7 @@ def _problem_of(
     blocks: MappedBlocks, platform: Platform, contract: Contract, bytes_per_value: float
 ) -> MappingProblem:
     between, weights = blocks.between, blocks.weights
-    # An empty block keeps no contract: the kernels know it by its size 0.
+    # An empty block satisfies no contract; the kernels recognise it by its size 0.
     size = np.where(blocks.vertices > 0, np.maximum(blocks.n_bytes, 1e-300), 0.0)
     slack = RELATIVE_SLACK * np.maximum(np.abs(contract.table("targets")), 1e-300)
     kind, alpha, beta, hops = _links(platform)
@@ -97,9 +98,10 @@ def _problem_of(
 def _links(
     platform: Platform,
 ) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray, FloatArray]:
-    """Return the kind of link of every pair of devices, and what each kind costs.
+    """Return the kind of link (k, k) of each pair of devices; and alpha, beta, hops of each kind.
 
-    With levels, the kind is the number of levels that two devices share, which needs no table.
+    On a platform with levels, the kind is the number of levels that two devices share, so the table
+    is empty.
     """
     if not platform.connections:
         depth = len(platform.levels)
@@ -127,7 +129,7 @@ def _links(
 
 
 def _unique_rows(rows: FloatArray) -> tuple[FloatArray, IntVector]:
-    """Return the distinct rows, and for each row the number of the one it equals."""
+    """Return the distinct rows, and for each row its number among these."""
     code = np.zeros(len(rows), np.int64)
     for column in rows.T:
         values, number = np.unique(column, return_inverse=True)
@@ -137,14 +139,14 @@ def _unique_rows(rows: FloatArray) -> tuple[FloatArray, IntVector]:
 
 
 def _rounded(values: FloatArray) -> FloatArray:
-    """Return the values rounded to DIGITS: a route's costs, summed in any order, are then equal."""
+    """Return the values rounded to DIGITS, so that the order of summation does not matter."""
     exponent = np.floor(np.log10(np.maximum(np.abs(values), 1e-300)))
     unit = 10.0 ** (exponent - DIGITS)
     return np.asarray(np.rint(values / unit) * unit)
 
 
 def nearby_of(problem: MappingProblem, tree: Tree, alike: IntVector) -> Nearby:
-    """Return where to look for better devices; alike (k,): equal numbers for identical devices."""
+    """Return the candidate devices for swaps; alike (k,): see SwapSearch."""
     k = alike.size
     order = leaf_order(tree)
     if k <= ALL_PAIRS:
@@ -166,7 +168,7 @@ def nearby_of(problem: MappingProblem, tree: Tree, alike: IntVector) -> Nearby:
 
 
 def _heaviest(problem: MappingProblem, k: int) -> npt.NDArray[np.int64]:
-    """Return the blocks (k, HEAVY) that each exchanges most with, in that order, padded by -1."""
+    """Return for each block the HEAVY blocks with which it exchanges most, padded with -1."""
     row = np.repeat(np.arange(k), np.diff(problem.starts))
     by_weight = np.lexsort((problem.other, -problem.n_bytes, row))
     rank = np.arange(row.size) - problem.starts[row]
@@ -176,11 +178,11 @@ def _heaviest(problem: MappingProblem, k: int) -> npt.NDArray[np.int64]:
     return heavy
 
 
-EXACT = 8  # blocks of which all 40,320 permutations are tried
-# Times the least makespan found: among mappings up to there, the fewest bytes x hops decide.
+EXACT = 8  # up to this many blocks, all permutations (40,320) are tried
+# Among mappings with at most AS_SOON x least makespan found, the fewest bytes x hops decide.
 AS_SOON = 1.001
-NO_LATER = 1 + 1e-6  # times the makespan given: less than can be measured
-MAX_ROUTED = 2048  # devices joined by links of their own: costs are kept for all pairs
+NO_LATER = 1 + 1e-6  # the makespan may exceed the initial one by this factor, too little to measure
+MAX_ROUTED = 2048  # limit on devices with individual links, whose costs are stored for all pairs
 
 
 def map_blocks(
@@ -193,14 +195,14 @@ def map_blocks(
     of_faces: bool = False,
     constraint: int = 0,
 ) -> Mapping:
-    """Return devices for the blocks of `partition`, of which block b is now on device b.
+    """Return a Mapping of the blocks of `partition` to devices; block b is now on device b.
 
-    graph, partition, platform: as of `evaluate`; of_faces: as of metrics.quotient.
-    A block moves only to a device whose contract it keeps. The predicted makespan is at most a
-    millionth above that before, and a thousandth above the least found; of such mappings, the one
-    of the fewest bytes x hops found is returned. Up to 8 blocks that is the best of all mappings.
-    Without links, and with links of their own among more than 2,048 devices, all blocks stay.
-    Deterministic. Raises InputError where lengths differ.
+    graph, partition, platform: like the arguments of `evaluate`; of_faces: see metrics.quotient. A
+    block moves only to a device whose contract it satisfies. The predicted makespan is at most a
+    millionth above the present one, and at most a thousandth above the least one found; of such
+    mappings, the one found with the fewest bytes x hops is returned. For up to 8 blocks, it is the
+    best of all mappings. All blocks stay if the platform has no links, or if more than 2,048
+    devices have individual links. Deterministic. Raises InputError if lengths differ.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     partition = as_partition(partition, graph, platform.k)
@@ -223,13 +225,13 @@ def map_counted(
     *,
     bytes_per_value: float = metrics.BYTES_PER_VALUE,
 ) -> Mapping:
-    """Return what `map_blocks` does for blocks of which no process has the graph."""
+    """Like map_blocks, but from MappedBlocks instead of a graph, which no process stores."""
     platform = _routed(platform)
     return _mapping(_problem_of(blocks, platform, contract, bytes_per_value), platform)
 
 
 def _routed(platform: Platform) -> Platform:
-    """Return the platform, without links where there are too many to keep the costs of all."""
+    """Return the platform, without links if there are too many to store the costs of all pairs."""
     if not platform.has_links or (platform.connections and platform.k > MAX_ROUTED):
         return Platform(platform.devices)
     return platform
@@ -243,7 +245,7 @@ def _mapping(problem: MappingProblem, platform: Platform) -> Mapping:
 
 
 def _best(problem: MappingProblem, tree: Tree) -> IntVector:
-    """Return the best mapping found, or the given one where none is better."""
+    """Return the best mapping found, or the given one if none is better."""
     given = problem.home.copy()
     least = score_of(problem, given).seconds
     if given.size <= EXACT:
@@ -267,9 +269,9 @@ def _best(problem: MappingProblem, tree: Tree) -> IntVector:
 
 
 def _alike(problem: MappingProblem) -> IntVector:
-    """Return equal numbers (k,) for devices each of which may take the blocks of all the others.
+    """Return group numbers (k,) such that a device can take the block of each device in its group.
 
-    Devices are sorted by their limits and grouped greedily in that order.
+    Devices are sorted by their limits and grouped greedily in this order.
     """
     order = np.lexsort((problem.speed, problem.cap, *problem.high.T[::-1], *problem.low.T[::-1]))
     alike = np.empty(order.size, np.int64)
@@ -284,7 +286,7 @@ def _alike(problem: MappingProblem) -> IntVector:
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """The limits that some devices have in common, and the extremes of their blocks."""
+    """The intersection of some devices' limits, and the extremes of their blocks."""
 
     low: FloatArray
     high: FloatArray

@@ -1,9 +1,9 @@
-"""Searches for devices: a first mapping along the machine's tree, then swaps of two blocks.
+"""Searches for mappings: an initial mapping along the machine's tree, then swaps of two blocks.
 
-The first is dual recursive bipartitioning [PR96]_ on the quotient graph, from the root down: the
-devices are divided into two halves between groups of the tree, and the blocks likewise, with few
-bytes between the halves; each half then again. A half receives as many blocks of every kind as it
-has devices of that kind. Mappings are then perturbed and searched again.
+The initial mapping is made by dual recursive bipartitioning [PR96]_ of the quotient graph: from the
+root down, the devices are divided into two halves between groups of the tree, and the blocks into
+two halves with few bytes between them. A half gets as many blocks of every kind as it has devices
+of this kind. Later, mappings are perturbed and improved again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from evener.partitioning.mapping.mapping_kernels import MappingProblem, Nearby
 from evener.plans.partition import MappingScore
 
 PASSES = 8  # of Kernighan-Lin improvement of a division
-# Divisions tried: TRIES_WORK over the number of blocks squared, within these limits.
+# Number of divisions tried: TRIES_WORK / (number of blocks)^2, within these limits.
 TRIES_WORK, MIN_TRIES, MAX_TRIES = 1 << 22, 3, 12
 
 
 def multisection(problem: MappingProblem, tree: Tree, alike: IntVector) -> IntVector:
-    """Return the device (k,) of every block, one that is like the device of its own number.
+    """Return the device (k,) of every block; that of block b is in the same group as device b.
 
-    alike (k,): equal numbers for devices that may take each other's blocks.
+    alike (k,): group numbers; devices of a group can take each other's blocks.
     """
     order = leaf_order(tree)
     device = np.arange(order.size)
@@ -51,13 +51,13 @@ def multisection(problem: MappingProblem, tree: Tree, alike: IntVector) -> IntVe
 
 
 def _half(groups: IntVector) -> int:
-    """Return where the devices are divided: between two groups, nearest to the middle."""
+    """Return the position between two groups of devices that is nearest to the middle."""
     ends = np.flatnonzero(np.diff(groups)) + 1
     return int(ends[np.abs(ends - groups.size / 2).argmin()])
 
 
 def _one_to_one(devices: IntVector, blocks: IntVector, alike: IntVector) -> IntVector:
-    """Return devices (m,) for these blocks, each like the device of the block's own number."""
+    """Return devices (m,) for these blocks; that of block b is in the same group as device b."""
     result = np.empty_like(blocks)
     by_kind = np.argsort(alike[blocks], kind="stable")
     result[by_kind] = np.sort(devices)[np.argsort(alike[np.sort(devices)], kind="stable")]
@@ -67,7 +67,7 @@ def _one_to_one(devices: IntVector, blocks: IntVector, alike: IntVector) -> IntV
 def _halved(
     problem: MappingProblem, first: IntVector, blocks: IntVector, alike: IntVector
 ) -> tuple[IntVector, IntVector]:
-    """Return the blocks for the `first` devices, and for the rest."""
+    """Divide the blocks in two: those for the `first` devices, and the others."""
     k = alike.size
     kind = np.zeros(k, np.int64)
     names, kind[blocks] = np.unique(alike[blocks], return_inverse=True)
@@ -95,9 +95,10 @@ def _halved(
 def _grown(
     problem: MappingProblem, blocks: IntVector, kind: IntVector, room: IntVector
 ) -> list[npt.NDArray[np.int8]]:
-    """Return halves (k,) grown from several blocks, 0 for the first, 1 for the rest, -1 outside.
+    """Return several divisions (k,): 0 for the first half, 1 for the second, -1 for other blocks.
 
-    Every second one starts at the block that the one before reached last, which lies at the rim.
+    Each first half is grown from one block. Every second division starts at the block that the
+    previous one reached last, which lies at the rim.
     """
     tries = int(np.clip(TRIES_WORK // blocks.size**2, MIN_TRIES, MAX_TRIES))
     tie = np.empty(kind.size)
@@ -115,16 +116,16 @@ def _grown(
     return grown
 
 
-SAME = 1e-12  # relative: seconds that differ by less are equal
-BUDGET = 20_000_000  # messages looked at by one search, at most
-SEED = 90_471  # an arbitrary number, always the same: mappings are deterministic
-# Perturbations of a mapping: fewer, where their number x blocks x messages would exceed the work.
+SAME = 1e-12  # seconds with a smaller relative difference are equal
+BUDGET = 20_000_000  # limit on the messages that one search examines
+SEED = 90_471  # arbitrary, but constant, so that mappings are deterministic
+# Number of perturbations: at most MAX_PERTURBED, and PERTURBED_WORK / (blocks x messages).
 MAX_PERTURBED, PERTURBED_WORK = 24, 10_000_000
-SWAPS = (2, 5, 16)  # random swaps of a perturbation, in turn
+SWAPS = (2, 5, 16)  # numbers of random swaps in successive perturbations
 
 
 class MessagePrice(NamedTuple):
-    """What a message costs by kind of link: fixed, and rate per byte."""
+    """The cost of a message for each kind of link: fixed + rate x bytes."""
 
     fixed: FloatArray
     rate: FloatArray
@@ -132,9 +133,9 @@ class MessagePrice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SwapSearch:
-    """Searches that improve a mapping, the device (k,) of every block; each returns a new one.
+    """Searches that improve a mapping (the device (k,) of every block); each returns a new mapping.
 
-    alike (k,): equal numbers for devices that may take each other's blocks.
+    alike (k,): group numbers; devices of a group can take each other's blocks.
     """
 
     problem: MappingProblem
@@ -143,28 +144,31 @@ class SwapSearch:
 
     @property
     def in_hops(self) -> MessagePrice:
-        """The price that adds up to bytes x hops."""
+        """The price with which the cost of all messages is bytes x hops."""
         return MessagePrice(np.zeros_like(self.problem.alpha), self.problem.hops)
 
     @property
     def in_seconds(self) -> MessagePrice:
-        """The price that adds up to the seconds of all messages."""
+        """The price with which the cost of all messages is their total seconds."""
         return MessagePrice(self.problem.alpha, self.problem.beta)
 
     def cheaper(self, start: IntVector, price: MessagePrice, ceiling: float = np.inf) -> IntVector:
-        """Swap while all messages together cost less; no block takes longer than `ceiling` [s]."""
+        """Swap blocks while this reduces the cost of all messages.
+
+        No swap lets a block take longer than `ceiling` [s].
+        """
         device, at, seconds = self._state(start)
         kernels.lower_cost(self.problem, *price, ceiling, self.nearby, BUDGET, device, at, seconds)
         return device
 
     def sooner(self, start: IntVector, goal: float = 0.0) -> IntVector:
-        """Swap while the makespan falls and is above `goal` [s]."""
+        """Swap blocks while this reduces the makespan and the makespan is above `goal` [s]."""
         device, at, seconds = self._state(start)
         kernels.lower_makespan(self.problem, SAME, goal, self.nearby, BUDGET, device, at, seconds)
         return device
 
     def soonest(self, start: IntVector) -> IntVector:
-        """As `sooner`, then perturb the best mapping and search again, several times."""
+        """Perturb the best mapping and call `sooner`, several times; return the best mapping."""
         best, rng = start, np.random.default_rng(SEED)
         least = score_of(self.problem, best).seconds
         for turn in range(self.perturbations):
@@ -175,9 +179,9 @@ class SwapSearch:
         return best
 
     def nearest(self, start: IntVector, ceiling: float) -> IntVector:
-        """Swap for fewer bytes x hops, perturb the best and search again, several times.
+        """Swap blocks for fewer bytes x hops; perturb the best mapping and repeat, several times.
 
-        No block takes longer than `ceiling` [s], unless one does in `start`.
+        No block takes longer than `ceiling` [s], unless one already does in `start`.
         """
         best, rng = self._nearer(start, ceiling), np.random.default_rng(SEED)
         least = score_of(self.problem, best).hop_bytes
@@ -191,7 +195,7 @@ class SwapSearch:
 
     @property
     def perturbations(self) -> int:
-        """How many times a mapping is perturbed: fewer for many blocks or messages, or never."""
+        """Number of perturbations of a mapping; fewer, or none, for many blocks and messages."""
         work = self.alike.size * max(self.problem.other.size, 1)
         return int(np.clip(PERTURBED_WORK // work, 0, MAX_PERTURBED))
 
@@ -204,10 +208,10 @@ class SwapSearch:
     def _perturbed(
         self, start: IntVector, price: MessagePrice, turn: int, rng: np.random.Generator
     ) -> IntVector:
-        """Return the mapping with random swaps around the block that finishes last.
+        """Return the mapping after random swaps around the block that finishes last.
 
-        In every second turn, all blocks on devices like its own are permuted instead, and then
-        the other blocks are swapped for cheaper messages.
+        In every second turn, the blocks on devices of its group are permuted instead, and then
+        blocks are swapped for cheaper messages.
         """
         device, at, seconds = self._state(start)
         last = int(seconds.argmax())
@@ -233,7 +237,7 @@ class SwapSearch:
 
 
 def score_of(problem: MappingProblem, device: IntVector) -> MappingScore:
-    """Return the makespan and the bytes x hops of a mapping."""
+    """Return the makespan [s] and the bytes x hops of a mapping."""
     seconds = np.empty(device.size)
     hop_bytes = kernels.count_seconds(problem, device, seconds)
     return MappingScore(float(seconds.max()), float(hop_bytes))

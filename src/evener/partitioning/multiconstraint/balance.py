@@ -1,9 +1,9 @@
-"""Brings blocks within their limits on several weights, and lowers their cut within these.
+"""Balances blocks in several weights, and reduces their cut within the limits.
 
 Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets. Then
-they move to any block: the neighbours of a block that needs more of a weight may have none to give.
-Where no move helps, limits that are not kept are made to count more, as in breakout local search,
-and pairs of vertices are exchanged. The cut is lowered by localized k-way FM.
+they move to any block, as the neighbours of a block that needs more of a weight may have none to
+give. If no move helps, violated limits get a higher cost, as in breakout local search, and pairs of
+vertices are exchanged. The cut is reduced by localized k-way FM.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from evener.partitioning.refinement.fm import (
 )
 from evener.partitioning.refinement.fm_kernels import BlockState, Marks, WeightLimits
 
-MAX_DESCENTS = 24  # in a row with the same limits
-INSIDE = 0.8  # of the way from limit to target: blocks first give and take up to there
+MAX_DESCENTS = 24  # largest number of descents in a row with the same limits
+INSIDE = 0.8  # blocks first give and take up to this fraction of the way from limit to target
 PLACES_LOOKED_AT = 20_000_000  # pairs (vertex, block) tried in one descent with moves to any block
-MOVES_PER_VERTEX = 4  # at most, in one descent
-LEAST_PROGRESS = 0.001  # of what blocks are off: a descent that lowers it by less has not helped
-PRESSURE = 3.0  # factor by which limits that are not kept count more after each breakout
-MAX_SWAPS = 500  # in one breakout
+MOVES_PER_VERTEX = 4  # largest number in one descent
+LEAST_PROGRESS = 0.001  # a descent must reduce the violation by at least this fraction
+PRESSURE = 3.0  # factor by which the cost of violated limits grows in each breakout
+MAX_SWAPS = 500  # largest number in one breakout
 SWAPS_TRIED = 300_000  # pairs of vertices tried for one swap
-LEAST_SAMPLE = 8  # vertices of each block among them, at least
+LEAST_SAMPLE = 8  # least number of vertices of each block among these
 
 
 @dataclass(frozen=True)
 class BalanceEffort:
-    """How long balancing goes on.
+    """The effort of balancing.
 
-    anywhere: vertices also move to blocks that they do not touch. breakouts: how often limits that
-    are not kept are made to count more. swaps: pairs exchanged in each breakout, for each block.
+    anywhere: whether vertices also move to blocks without a neighbour of theirs. breakouts: how
+    often the cost of violated limits is raised. swaps: pairs exchanged per block in each breakout.
     """
 
     anywhere: bool = True
@@ -62,7 +62,7 @@ NEIGHBOURS_ONLY = BalanceEffort(anywhere=False, breakouts=0, swaps=0)
 def balance(
     loaded: Loaded, part: Part, bounds: LoadBounds, effort: BalanceEffort = THOROUGH
 ) -> FloatArray:
-    """Move vertices in `part`, in place, until all limits hold or no move helps.
+    """Change `part` (n,) in place until blocks satisfy all limits or no move helps.
 
     Returns the weights (k, c) of the blocks.
     """
@@ -79,7 +79,7 @@ def balance(
 
 @dataclass(eq=False)
 class _Balancing:
-    """A level with its blocks, their weights (k, c), and what a violation costs (k, c)."""
+    """A level with its blocks, their weights (k, c), and the cost of violations (k, c)."""
 
     loaded: Loaded
     part: Part
@@ -103,11 +103,14 @@ class _Balancing:
         return bool(kernels.count_off(self.weight, self.bounds.limits) == 0)
 
     def press(self) -> None:
-        """Let limits that are not kept count more, so that moves help again."""
+        """Raise the cost of violated limits, so that moves help again."""
         self.cost[self.bounds.off(self.weight) > 0] *= PRESSURE
 
     def settle(self, *, anywhere: bool) -> None:
-        """Descend until all limits hold or no move helps, to neighbouring blocks first."""
+        """Descend until all limits are satisfied or no move helps.
+
+        Moves to neighbouring blocks are tried first, then, with `anywhere`, moves to any block.
+        """
         for share in (INSIDE, 0.0):
             for _ in range(MAX_DESCENTS):
                 if self.done:
@@ -118,9 +121,10 @@ class _Balancing:
                     break
 
     def descend(self, share: float, *, anywhere: bool) -> bool:
-        """Descend once; return whether that lowered what blocks are off.
+        """Descend once; return whether the violation fell.
 
-        share: how far inside their limits blocks still give and take, 1 being at the target.
+        share: how far inside their limits blocks still give and take, from 0 at the limit to 1 at
+        the target.
         """
         before = float(self.bounds.off(self.weight).sum())
         moved = kernels.descend(
@@ -136,7 +140,7 @@ class _Balancing:
         return np.flatnonzero(boundary_flags(self.loaded.level, self.part, 1))
 
     def _anyone(self) -> npt.NDArray[np.int64]:
-        """Return a sample of all vertices, those of blocks outside their limits first."""
+        """Return a sample of all vertices; first those of blocks that violate their limits."""
         most = max(PLACES_LOOKED_AT // self.weight.size, 64)
         off = self.bounds.off(self.weight).max(axis=1) > 0
         order = np.argsort(~off[self.part], kind="stable")
@@ -146,7 +150,7 @@ class _Balancing:
         )
 
     def swap(self, most: int) -> None:
-        """Exchange pairs of vertices, up to `most` per block, for the block most off first."""
+        """Exchange up to `most` pairs of vertices per block, first for the worst block."""
         k = self.bounds.k
         if self.done or most == 0:
             return
@@ -166,7 +170,7 @@ class _Balancing:
             stuck &= stuck[p]
 
 
-ROUNDING = 1e-11  # of a target: sums of the same weights in another order differ by less
+ROUNDING = 1e-11  # in targets: changing the order of weights changes their sum by less
 
 
 def refine_loaded(
@@ -179,11 +183,11 @@ def refine_loaded(
     effort: FMEffort,
     seed: int,
 ) -> int:
-    """Lower the cut of `part` in place; return the gain, 2 * EVEN_PRICE per unit of edge weight.
+    """Reduce the cut of `part` in place; return the gain, 2 * EVEN_PRICE per unit of edge weight.
 
-    weight (k, c): what the blocks weigh, kept up to date. No block ends further outside its limits
-    than it was. flag (n,): the vertices to start from; slack: how far searches may leave the
-    limits on their way, in targets. Of `effort`, `rounds` holds on every level.
+    weight (k, c): the weights of the blocks, updated in place. No block violates its limits more
+    than before. flag (n,): whether searches start at a vertex. slack: how far searches may violate
+    the limits temporarily, in units of the targets. effort: its `rounds` applies on every level.
     """
     level, n = loaded.level, loaded.n
     limits = WeightLimits(

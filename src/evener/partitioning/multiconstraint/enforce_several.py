@@ -1,6 +1,6 @@
-"""Makes any partition keep limits on several weights; or says which of them it cannot keep.
+"""Changes a partition so that it satisfies limits on several weights, or explains why that fails.
 
-Proofs of impossibility are those of repair/proofs.py, for each weight, and one on two weights.
+The proofs of impossibility are those of repair/proofs.py for each weight, and one for two weights.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from evener.partitioning.repair.proofs import (
 from evener.partitioning.repair.state import MANY_MOVED, REPAIR_SEED
 from evener.plans.partition import Contract, Partition
 
-NAMED = 4  # limits in a message, at most
+NAMED = 4  # largest number of limits in a message
 
 
 def kept_blocks(
     graph: Graph, partition: Partition, contract: Contract, names: list[str], fixed: IntVector
 ) -> Part:
-    """Return blocks (n,) near `partition` that keep every limit of `contract`.
+    """Return blocks (n,) near `partition` that satisfy all limits of `contract`.
 
-    First a few vertices are moved between neighbouring blocks. Where that is not enough, the graph
-    is shrunk inside the blocks, so that clusters move before vertices; where that fails, it is
-    divided afresh, if no vertex is fixed. names (k,): the devices. fixed: the vertices that never
-    move, ascending. Raises InfeasibleError where the limits are proved to contradict each other,
-    NotFoundError with blocks and weights where no partition was found.
+    First a few vertices are moved between neighbouring blocks. If that does not suffice, the graph
+    is coarsened inside the blocks, so that clusters move before vertices. If that fails and no
+    vertex is fixed, the graph is divided from scratch. names (k,): device names. fixed: the
+    vertices that must not move, ascending. Raises InfeasibleError if it is proved that the limits
+    cannot be satisfied, NotFoundError, with blocks and weights, if no partition was found.
     """
     loads, bounds = loads_of(graph, contract)
     level = finest(
@@ -68,9 +68,9 @@ def kept_blocks(
 def prove_several(
     graph: Graph, contract: Contract, names: list[str], part: Part, fixed: IntVector
 ) -> None:
-    """Raise InfeasibleError where a simple argument shows that no partition keeps all limits.
+    """Raise InfeasibleError if a simple proof shows that no partition satisfies all limits.
 
-    fixed: the vertices that keep the block that they have in `part` (n,).
+    fixed: the vertices that must stay in their block of `part` (n,).
     """
     prove_blocks(graph.n, contract.k)
     low, high = contract.table("low"), contract.table("high")
@@ -87,9 +87,9 @@ def prove_several(
 def _prove_ratio(
     columns: list[FloatArray], i: int, j: int, low: FloatArray, high: FloatArray, names: list[str]
 ) -> None:
-    """Refuse a block that must have more of weight j than its limit on weight i allows.
+    """Raise InfeasibleError if a block must have more of weight j than its high on weight i allows.
 
-    Every vertex has at least `ratio` of weight i for each unit of weight j.
+    The proof: every vertex has at least `ratio` units of weight i per unit of weight j.
     """
     some = columns[j] > 0
     if not some.any():
@@ -114,7 +114,7 @@ def _total_off(loaded: Loaded, bounds: LoadBounds, part: Part) -> float:
 def _check(
     loaded: Loaded, bounds: LoadBounds, part: Part, contract: Contract, names: list[str]
 ) -> None:
-    """Raise NotFoundError, with the limits that are furthest off, where some limit is broken."""
+    """Raise NotFoundError, with the worst violations, if a block violates a limit."""
     off = bounds.off(loaded.weight(part, bounds.k))
     if not off.any():
         return

@@ -1,4 +1,4 @@
-"""Vertices with several weights: the weights on a level, and the limits of every block."""
+"""Vertices with several weights: the weights of a level (Loaded), and all limits (LoadBounds)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from evener.plans.partition import RELATIVE_SLACK, Contract
 
 @dataclass(eq=False)
 class Loaded:
-    """A level whose vertices have several weights: loads (n, c).
+    """A level whose vertices have several weights, `loads` (n, c).
 
-    The level's own vwgt (n,) is the mean of each vertex's shares of them, as from `mean_shares`.
+    The level's vwgt (n,) is the mean of each vertex's shares of these weights; see `mean_shares`.
     """
 
     level: GraphLevel
@@ -32,7 +32,7 @@ class Loaded:
 
     @property
     def heaviest(self) -> FloatArray:
-        """(c,) the largest of each weight, of the vertices that may move; 0 without any."""
+        """Largest value (c,) of each weight over the vertices that may move; 0 without any."""
         fixed = self.level.fixed
         loads = np.delete(self.loads, fixed, axis=0) if fixed.size else self.loads
         return np.asarray(loads.max(axis=0, initial=0.0))
@@ -44,14 +44,14 @@ class Loaded:
         return weight
 
     def coarser(self, shrunk: Shrunk) -> Loaded:
-        """Return the level that this one was shrunk to, with the loads of its vertices."""
+        """Return the next coarser level with the loads of its vertices."""
         loads = np.zeros((shrunk.level.n, self.loads.shape[1]))
         kernels.sum_loads(shrunk.coarse_of, self.loads, loads)
         return Loaded(shrunk.level, loads)
 
 
 def with_loads(loaded: Loaded, hierarchy: Hierarchy) -> tuple[list[tuple[Loaded, Shrunk]], Loaded]:
-    """Return the levels of a hierarchy with their loads, as Hierarchy.above, and the coarsest."""
+    """Return the levels of a hierarchy with loads: like Hierarchy.above, and the coarsest."""
     above = []
     for _, shrunk in hierarchy.above:
         above.append((loaded, shrunk))
@@ -61,12 +61,12 @@ def with_loads(loaded: Loaded, hierarchy: Hierarchy) -> tuple[list[tuple[Loaded,
 
 @dataclass(eq=False)
 class LoadBounds:
-    """What blocks are to weigh, arrays (k, c) in the units of the loads.
+    """Targets and limits of the blocks' weights, arrays (k, c) in the units of the loads.
 
-    low, high: the limits, wider than the contract's by RELATIVE_SLACK / 2. scale: one over the
-    target, or over a small number where that is 0. cost: factor of the squared distance from a
-    limit in the sum that `balance` lowers. The first `asked` columns have targets; the others,
-    bytes and the number of vertices, only limits.
+    low, high: the limits, wider than the contract's by RELATIVE_SLACK / 2. scale: 1 / target, or a
+    large number if the target is 0. cost: factor of the squared distance from a limit in the sum
+    that `balance` minimises. The first `asked` columns have targets; the others, for bytes and the
+    number of vertices, have only limits.
     """
 
     targets: FloatArray
@@ -83,11 +83,11 @@ class LoadBounds:
 
     @property
     def limits(self) -> LoadLimits:
-        """The limits as kernels take them."""
+        """The limits in the form for kernels."""
         return LoadLimits(self.low, self.high)
 
     def inner(self, share: float) -> LoadLimits:
-        """Return the limits moved this share of the way to the targets, where there are any."""
+        """Return the limits, in columns with targets moved this fraction of the way to these."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         target = np.clip(self.targets[:, :a], low[:, :a], high[:, :a])
         low[:, :a] += share * (target - low[:, :a])
@@ -95,22 +95,22 @@ class LoadBounds:
         return LoadLimits(low, high)
 
     def widened(self, more: float) -> LoadBounds:
-        """Return bounds that leave this much more room, in targets, where there are any."""
+        """Return the bounds, in columns with targets widened by `more` x target."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         low[:, :a] -= more * self.targets[:, :a]
         high[:, :a] += more * self.targets[:, :a]
         return LoadBounds(self.targets, low, high, self.scale, self.cost, a)
 
     def soft(self, slack: float, heaviest: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the limits (low, high) that a search keeps on its way.
+        """Return the limits (low, high) that a search must satisfy at every step.
 
-        They are wider by `slack` targets or the heaviest vertex (c,), whichever is more.
+        They are wider by slack x target, or by the heaviest vertex (c,) if that is more.
         """
         room = np.maximum(slack * self.targets, heaviest)
         return self.low - room, self.high + room
 
     def off(self, weight: FloatArray) -> FloatArray:
-        """Return how far blocks of these weights are outside their limits (k, c), in targets."""
+        """Return by how much weights (k, c) violate the limits, in units of the targets (k, c)."""
         over = np.maximum(np.maximum(self.low - weight, weight - self.high), 0.0)
         return np.asarray(over * self.scale)
 
@@ -118,9 +118,9 @@ class LoadBounds:
 def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, LoadBounds]:
     """Return the loads (n, c') of every vertex and the limits of every block.
 
-    The columns are the contract's weights; then bytes, where some device's memory is limited; and
-    the number of vertices, where a block could keep its lower limits while it is empty.
-    Raises InputError where graph and contract disagree on the number of weights.
+    The columns are the contract's weights; then bytes, if a device's memory is limited; then the
+    number of vertices, if an empty block could satisfy its lower limits. Raises InputError if graph
+    and contract have different numbers of weights.
     """
     c = 1 + len(contract.further)
     if graph.n_constraints != c:
@@ -146,7 +146,7 @@ def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, LoadBounds]:
             for pair in ((targets, none + 1), (low, none + 1), (high, none + np.inf))
         )
     loads = np.ascontiguousarray(np.stack(columns, axis=1))
-    # Scaled by powers of two, which changes no digit, so that squares do not overflow.
+    # Scale by powers of two, which changes no digit, so that squares do not overflow.
     unit = 2.0 ** np.floor(np.log2(np.maximum(loads.max(axis=0), 1e-300)))
     loads /= unit
     return loads, bounds_between(targets / unit, low / unit, high / unit, loads, c)
@@ -155,19 +155,19 @@ def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, LoadBounds]:
 def bounds_between(
     targets: FloatArray, low: FloatArray, high: FloatArray, loads: FloatArray, asked: int
 ) -> LoadBounds:
-    """Return the bounds of these limits (k, c) for vertices of these loads (n, c)."""
+    """Return the LoadBounds with these limits (k, c), for vertices with loads (n, c)."""
     scale = 1 / np.maximum(targets, np.maximum(targets.max(axis=0), 1e-140) * 1e-9)
     cost = scale / np.maximum(loads.sum(axis=0), 1e-140)
     return LoadBounds(targets, low, high, scale, cost, asked)
 
 
 def mean_shares(loads: FloatArray) -> FloatArray:
-    """Return each vertex's share of a weight, in the mean of all weights (n,); their sum is n."""
+    """Return for each vertex (n,) the mean of its shares of all weights, scaled to the sum n."""
     total = np.maximum(loads.sum(axis=0), 1e-300)
     return np.asarray((loads / total).mean(axis=1) * len(loads))
 
 
 def target_shares(bounds: LoadBounds) -> FloatArray:
-    """Return the blocks' targets (k, asked) as shares of the sum of all blocks' targets."""
+    """Return the blocks' targets (k, asked), divided by the sum over all blocks."""
     targets = bounds.targets[:, : bounds.asked]
     return np.asarray(targets / np.maximum(targets.sum(axis=0), 1e-300))

@@ -1,12 +1,12 @@
-"""Our partitioner for vertices of several weights, each with targets of its own.
+"""Evener's partitioner for vertices with several weights, each with its own targets.
 
     order -> blocks by the mean share of all weights -> balance, refine
-    order -> shrink -> bisection by all weights -> balance, refine level by level
+    order -> coarsen -> bisection by all weights -> balance, refine level by level
 
-Where all weights are distributed in the same way over the graph, blocks by their mean share are
-nearly right in each; the first way is tried. Where they are not, as in computations of several
-phases, the coarsest level is bisected by all weights at once [KK98]_, and on every level the blocks
-are brought within all limits and refined within them.
+The first way is tried first: if all weights are distributed similarly over the graph, blocks by the
+mean share of the weights are nearly right for each weight. If they are not, as in computations of
+several phases, the second way is used: the coarsest level is bisected by all weights at once
+[KK98]_, and on every level the blocks are balanced in all weights and refined within the limits.
 """
 
 from __future__ import annotations
@@ -60,19 +60,20 @@ from evener.partitioning.refinement.fm import FMEffort, boundary_flags, boundary
 from evener.plans.partition import Contract
 
 WITHOUT_BREAKOUTS = BalanceEffort(breakouts=0)
-TRIES = 4  # bisections of the smallest graph, of which the best is taken
+TRIES = 4  # number of bisections of the smallest graph; the best one is used
 EFFORT = FMEffort(rounds=4, patience=8, least_gain=0.0, boldness=1.1)
 SMALLEST = 150  # vertices of the graph on which bisections are tried
-HEAVIEST = 1 / 60  # of all weight: the heaviest vertex of that graph
-OFF_COSTS = 10.0  # a bisection off its limits by 1 / OFF_COSTS of its targets counts double its cut
+HEAVIEST = 1 / 60  # heaviest vertex of this graph, as a fraction of all weight
+OFF_COSTS = 10.0  # the cut of a bisection is multiplied by 1 + OFF_COSTS x (sum of violations)
 
 
 def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed: int) -> Part:
-    """Return blocks (n,) of weights near `targets` (k, c) [units of the loads].
+    """Return blocks (n,) with weights near `targets` (k, c) [units of the loads].
 
-    Blocks in order of their targets are divided into two groups of about the same targets, the
-    graph likewise, and so on down to single blocks. Each half is grown from a vertex at the rim,
-    balanced in all its weights and refined. epsilon: how far blocks may be off their targets.
+    Blocks, sorted by target, are divided into two groups of about equal targets, the graph is
+    divided accordingly, and so on down to single blocks. One side of each division is grown from a
+    vertex; both sides are then balanced in all weights and refined. epsilon: relative deviation
+    from the targets that blocks may have.
     """
     shares = targets / np.maximum(targets.sum(axis=0), 1e-300)
     slack = slack_of_one(epsilon, len(targets))
@@ -89,9 +90,10 @@ def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed:
 
 
 def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
-    """Return side 0 or 1 of each vertex (n,); side 0 has share (c,) of every weight.
+    """Return side 0 or 1 of each vertex (n,); side 0 gets the share (c,) of each weight.
 
-    The graph is shrunk, and the best of several tries on the smallest is refined on the way back.
+    The graph is coarsened, and the best of several bisections of the smallest graph is refined
+    level by level.
     """
     heaviest = np.array([HEAVIEST * float(loaded.level.vwgt.sum())])
     one_block = np.zeros(loaded.n, np.int32)
@@ -119,7 +121,7 @@ def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Par
 
 
 def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> LoadBounds:
-    """Return limits for two sides, off their targets by the slack or half the heaviest vertex."""
+    """Return limits for two sides: their targets -+ slack, or -+ half the heaviest vertex."""
     total = loaded.loads.sum(axis=0)
     targets = np.stack([share * total, (1 - share) * total])
     room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
@@ -134,7 +136,7 @@ def _improve(loaded: Loaded, side: Part, bounds: LoadBounds, seed: int) -> None:
 
 
 def _grown(level: GraphLevel, share: float, rng: np.random.Generator, turn: int) -> Part:
-    """Return sides (n,): side 0 is grown breadth first up to this share of all weight."""
+    """Return sides (n,): side 0 is grown from one vertex up to this share of all weight."""
     n, total = level.n, float(level.vwgt.sum())
     start = int(rng.integers(n))
     queue, distance = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -149,16 +151,18 @@ def _grown(level: GraphLevel, share: float, rng: np.random.Generator, turn: int)
 
 
 def _side(loaded: Loaded, side: Part, s: int) -> tuple[Loaded, npt.NDArray[np.int32]]:
-    """Return one side as a graph of its own, and its vertices' numbers in the whole."""
+    """Return the subgraph of side s, and the numbers of its vertices in the given graph."""
     level, members = side_of(loaded.level, side, s)
     return Loaded(level, loaded.loads[members]), members
 
 
-ROOM = 4.0  # mean clusters by which the smallest block may be off its limits on coarser levels
-MAX_ROOM = 0.15  # of a target: the same, at most
-PER_BLOCK, FEWEST = 45, 1500  # vertices of the graph that is bisected: for each block, in all
-BISECTION = 0.05  # of their targets, that bisected blocks may be off
-ALIKE = 0.15  # of its target, that a weight may be off in blocks by the mean share
+# On coarser levels limits are wider by ROOM mean clusters for the smallest block, but at most by
+# MAX_ROOM of a target.
+ROOM = 4.0
+MAX_ROOM = 0.15
+PER_BLOCK, FEWEST = 45, 1500  # least vertices of the graph that is bisected: per block, and in all
+BISECTION = 0.05  # relative deviation from the targets that bisection may leave
+ALIKE = 0.15  # blocks by mean share are used if each weight is off its share by at most this
 
 
 def several_blocks(
@@ -169,10 +173,11 @@ def several_blocks(
     seed: int = 7,
     threads: int = 1,
 ) -> Part:
-    """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
+    """Return the block (n,) of every vertex; most blocks satisfy `contract`, the others nearly.
 
-    graph.vwgt (n, c) and as many weights in the contract. The cut counts edge weights. preset:
-    "fast", "default" or "strong". The seed alone decides the result, not the threads.
+    The graph and the contract must have the same number of weights per vertex. The cut counts edge
+    weights. preset: "fast", "default" or "strong". The result depends on the seed, not on the
+    number of threads.
     """
     chosen = PRESETS[preset]
     loads, bounds = loads_of(graph, contract)
@@ -192,14 +197,14 @@ def several_blocks(
 
 
 def _cost(loaded: Loaded, bounds: LoadBounds, part: Part) -> tuple[float, float]:
-    """Return what blocks are off their limits, and their cut, to compare partitions by."""
+    """Return the sum of violations, and the cut; partitions are compared by these in this order."""
     return float(bounds.off(loaded.weight(part, bounds.k)).sum()), cut_of(loaded.level, part)
 
 
 def _settle(
     loaded: Loaded, part: Part, bounds: LoadBounds, preset: Preset, seed: int, threads: int
 ) -> None:
-    """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
+    """Balance the blocks in all weights and refine them, in place, on the whole graph only."""
     weight = balance(loaded, part, bounds)
     flag = boundary_flags(loaded.level, part, threads)
     effort = replace(preset.fm_with_cuts, rounds=preset.fm_with_cuts.finest_rounds)
@@ -209,7 +214,11 @@ def _settle(
 def cycle_loaded(
     loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, seed: int, threads: int
 ) -> Part:
-    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
+    """Return blocks (n,) after one cycle of coarsening and refinement.
+
+    The graph is coarsened inside the blocks of `part`; or freely if `part` is None, and then
+    bisected on the coarsest level.
+    """
     hierarchy = _hierarchy(loaded, part, bounds, preset, threads)
     above, current = with_loads(loaded, hierarchy)
     blocks = hierarchy.part
@@ -237,9 +246,9 @@ def cycle_loaded(
 
 
 def _room(loaded: Loaded, bounds: LoadBounds) -> float:
-    """Return how much wider limits are on a coarser level, in targets.
+    """Return by how much limits are wider on a coarser level, in units of the targets.
 
-    The contract's own would be narrower than one cluster there, and allow no move.
+    The contract's limits would be narrower than one cluster there, and permit no move.
     """
     smallest = float(target_shares(bounds).min()) * loaded.n
     return min(ROOM / max(smallest, 1e-300), MAX_ROOM)
@@ -249,7 +258,7 @@ def _by_mean_share(
     graph: Graph, order: IntArray, loaded: Loaded, bounds: LoadBounds, preset: Preset, seed: int,
     threads: int,
 ) -> Part | None:  # fmt: skip
-    """Return blocks (n,) by the mean share of all weights; None where weights differ much."""
+    """Return blocks (n,) by the mean share of all weights, or None if weights differ too much."""
     level, shares = loaded.level, target_shares(bounds)
     contract = _mean_contract(loaded, bounds)
     if contract.targets.min() <= 0:
@@ -269,7 +278,7 @@ def _by_mean_share(
 
 
 def _mean_contract(loaded: Loaded, bounds: LoadBounds) -> Contract:
-    """Return the contract on the mean share of all weights, whose sum is n."""
+    """Return the contract for the mean share of all weights; these shares sum to n."""
     total = np.maximum(loaded.loads.sum(axis=0), 1e-300)[: bounds.asked]
     targets, low, high = (
         loaded.n * np.maximum(limits[:, : bounds.asked] / total, 0).mean(axis=1)
@@ -279,7 +288,7 @@ def _mean_contract(loaded: Loaded, bounds: LoadBounds) -> Contract:
 
 
 def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
-    """Return how far the worst weight of a block is off its share, relative to the share."""
+    """Return the largest relative deviation of any weight of a block from its share."""
     weight = loaded.weight(part, len(shares))[:, : shares.shape[1]]
     own = weight / np.maximum(weight.sum(axis=0), 1e-300)
     return float((np.abs(own - shares) / np.maximum(shares, 1e-300)).max())
@@ -288,7 +297,7 @@ def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
 def _hierarchy(
     loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, threads: int
 ) -> Hierarchy:
-    """Shrink inside the blocks of `part`, or freely, until few vertices are left for each block."""
+    """Coarsen inside the blocks of `part`, or freely, until few vertices per block are left."""
     total, k = float(loaded.level.free_weights.sum()), bounds.k
     smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
     if part is None:

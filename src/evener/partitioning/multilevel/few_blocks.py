@@ -1,9 +1,9 @@
-"""Few blocks: where a handful of borders decide, starts matter more than refinement.
+"""Partitions into few blocks, whose few borders depend more on the start than on refinement.
 
-The graph is shrunk to some thousands of vertices. There, multilevel partitions that shrink it
-further in unlike ways are combined: it is shrunk once more so that no cluster crosses a border of
-either, and refinement may take each border from the better one. Straight fronts, swept over the
-whole graph, are the other start: clusters and k-means would round them off.
+The graph is coarsened to some thousands of vertices. There, multilevel partitions that coarsen it
+further in different ways are combined: the graph is coarsened again such that no cluster crosses a
+border of either partition, so refinement can take each border from the better one. The other starts
+are straight fronts, which sweep over the whole graph; clusters and k-means would round them off.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ from evener.partitioning.multilevel.level_state import (
 )
 
 # Chosen with benchmarks/few_blocks.py on graphs that its table does not report.
-FEW_BLOCKS = 8  # blocks at most
+FEW_BLOCKS = 8  # largest number of blocks
 SMALL = 8_000  # vertices of the graph on which partitions are tried and combined
 PLACED = 2_000  # vertices of the smallest graph, which is bisected
-OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # the same, and shrink_by, of the second partition
-BISECTIONS, REFINED = 4, 2  # bisections tried; how many of these, of least cut, are refined
-MOST_PLACES = 100_000  # vertices times directions of the graph on which fronts are chosen
-# Cut of straight fronts, over that of the first partition. Fronts that cut more than STRAIGHT on a
-# coarse graph are not tried on the whole; where fronts cut less than CLEARLY on the whole graph,
-# within the limits, no other partition is made.
+OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # PLACED, and shrink_by, for the second partition
+BISECTIONS, REFINED = 4, 2  # number of bisections; how many of them, of least cut, are refined
+MOST_PLACES = 100_000  # fronts are chosen on a graph of at most this many vertices x directions
+# (Cut of straight fronts) / (cut of the first partition). Fronts above STRAIGHT on a coarse graph
+# are not tried on the whole graph. If fronts are below CLEARLY on the whole graph, and satisfy the
+# limits, no other partition is made.
 STRAIGHT, CLEARLY = 1.2, 0.8
-SIDE_OFF = 2 * BALANCE  # share of its target by which a block of a start may be off
+SIDE_OFF = 2 * BALANCE  # a block of a start may be off its target by this fraction
 
 Points = npt.NDArray[np.float32]
 
@@ -66,10 +66,10 @@ Points = npt.NDArray[np.float32]
 def few_blocks(
     hierarchy: Hierarchy, points: Points | None, order: IntArray, task: MultilevelTask
 ) -> tuple[Part, Part]:
-    """Return blocks (n,) near the task's contract, and those that refinement began with.
+    """Return blocks (n,) near the task's contract, and the blocks before refinement.
 
-    hierarchy: down to some vertices a block. points (d, n) of its finest level, in a unit box, or
-    None; order (n,): each vertex's number in the user's graph.
+    hierarchy: levels down to a few vertices per block. points (d, n) of its finest level, in a unit
+    box, or None. order (n,): each vertex's number in the user's graph.
     """
     level = hierarchy.above[0][0] if hierarchy.above else hierarchy.coarsest
     targets = task.contract.targets
@@ -104,11 +104,11 @@ def _combined_tries(
     points: Points | None,
     task: MultilevelTask,
 ) -> Placed:
-    """Return blocks of the coarsest level of `small`, combined from three partitions of it.
+    """Return blocks of the coarsest level of `small`, combined from up to three partitions.
 
-    below: that level, shrunk further; part (n,): the first partition. Another one is bisected on
-    clusters of unlike size, and one is placed, as many blocks are, where the fewest vertices are
-    left; where it cuts much more than the others, there is hardly a border to take from it.
+    part (n,): the first partition. below: this level, coarsened further. The second partition is
+    made by bisection on clusters of different size. The third is made by `starting_blocks` on the
+    coarsest level of `below`; it is ignored if it cuts much more, as it then has no good borders.
     """
     level, depth, targets = small.coarsest, len(small.above), task.contract.targets
     if task.preset.rivals > 1:
@@ -126,9 +126,9 @@ def _combined_tries(
 
 
 def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Placed]:
-    """Return partitions of the coarsest level by its edges, refined.
+    """Return partitions of the coarsest level by recursive bisection, refined.
 
-    above: levels that are finer than those of the hierarchy.
+    above: number of finer levels that the hierarchy does not contain.
     """
     depth = above + len(hierarchy.above)
     level, targets = hierarchy.coarsest, task.contract.targets
@@ -146,9 +146,10 @@ def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Pl
 def combined(
     level: GraphLevel, one: Part, other: Part, task: MultilevelTask, level_depth: int = 0
 ) -> Part:
-    """Return blocks (n,) refined from both, shrunk so that no cluster crosses a border of either.
+    """Return blocks (n,) that combine two partitions and are refined.
 
-    level_depth: of the level, 0 for the whole graph.
+    The graph is coarsened such that no cluster crosses a border of either partition. level_depth:
+    number of the level, 0 for the whole graph.
     """
     contract = task.contract
     k, enough = contract.k, PLACED
@@ -176,10 +177,10 @@ def _swept(
     cut: float,
     task: MultilevelTask,
 ) -> Part | None:
-    """Return blocks (n,) between straight fronts, None where these cut much more than `cut`.
+    """Return blocks (n,) between straight fronts, or None if these cut much more than `cut`.
 
-    How blocks are dealt to both sides, and which directions are used in addition to the axes, is
-    chosen on the finest level on which all can be tried.
+    The finest level that is small enough to try all choices determines which blocks lie on which
+    side of a front, and which directions are used in addition to the axes.
     """
     targets = task.contract.targets
     directions = directions_of_hops() if points is None else directions_of_points(len(points))
@@ -208,7 +209,10 @@ def _swept(
 
 
 def _rows(hierarchy: Hierarchy, points: Points | None, order: IntArray) -> tuple[Points, IntArray]:
-    """Return what is swept of the coarsest level (d, n), and from which vertices hops count."""
+    """Return the coordinates (d, n) of the coarsest level along which fronts sweep.
+
+    Without points, these are hop distances from some vertices, which are returned too.
+    """
     if points is not None:
         return hierarchy.coarse_points(points), NO_VERTICES
     marks = far_vertices(hierarchy.coarsest)

@@ -1,10 +1,10 @@
-"""The blocks of one level (Placed): first ones, rounded, refined, projected to a finer level.
+"""Placed: the blocks of one level, which are made, rounded, refined and projected to a finer level.
 
 Several initial partitions of the coarsest level are made, since they are cheap there. Balanced
-k-means places blocks by distance, which is best where cells are well shaped; large graphs without
-coordinates get places from hops along their edges. Recursive bisection uses edges alone, and is
-better where cells are stretched or differ in size by orders of magnitude. All are rounded by
-diffusion and refined; those of least cut are kept.
+k-means places blocks by distance, which is best for meshes of well-shaped cells; for large graphs
+without coordinates, points are computed from hop distances. Recursive bisection uses only edges,
+and is better if cells are stretched or differ in size by orders of magnitude. All partitions are
+rounded by diffusion and refined, and those of least cut are used.
 """
 
 from __future__ import annotations
@@ -44,20 +44,21 @@ from evener.plans.partition import Contract, Partition
 
 
 class EasedLimits(NamedTuple):
-    """Targets and limits (k,) of blocks on one level: a contract's, or wider."""
+    """Targets and limits (k,) of blocks on one level: those of a contract, or wider ones."""
 
     targets: FloatArray
     low: FloatArray
     high: FloatArray
 
 
-LARGEST_SURCHARGE = 1.5  # the price of the longest border is higher by this share
-STEEPNESS = 6  # power of a border's share of the longest one, in what its price is higher by
+# The price of a border is EVEN_PRICE x (1 + LARGEST_SURCHARGE x (length / longest)^STEEPNESS).
+LARGEST_SURCHARGE = 1.5
+STEEPNESS = 6
 
 
 @dataclass(frozen=True, eq=False)
 class MultilevelTask:
-    """What is asked of blocks, and how much is done for it."""
+    """The contract of the blocks, and the effort: preset, seed and threads."""
 
     contract: Contract
     preset: Preset
@@ -69,8 +70,8 @@ class MultilevelTask:
 class Placed:
     """Blocks `part` (n,) of a level, their weights and the prices of their borders (k,).
 
-    flag (n,): the vertices at a border. finer_rounding: how they are rounded on finer graphs,
-    where that makes these blocks better.
+    flag (n,): whether a vertex is at a border. finer_rounding: how the blocks are rounded on finer
+    graphs, or None if they are not.
     """
 
     level: GraphLevel
@@ -89,7 +90,10 @@ def placed(
     *,
     finer_rounding: Spread | None,
 ) -> Placed:
-    """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
+    """Return blocks as near to the contract as the vertices of a small graph allow.
+
+    depth: see `refine`.
+    """
     part = balanced(level, part, eased(task.contract, level, depth))
     k = task.contract.k
     return Placed(
@@ -106,15 +110,18 @@ def rounded(
     spread: Spread,
     finer_rounding: Spread | None,
 ) -> Placed:
-    """Return blocks rounded by diffusion, now by `spread` and later on finer graphs; see refine."""
+    """Return the blocks after rounding by diffusion with `spread`.
+
+    finer_rounding: rounding on finer graphs. depth: see `refine`.
+    """
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
     return placed(level, part, task, depth, finer_rounding=finer_rounding)
 
 
 def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
-    """Refine in place, by localized FM, then by cuts of pairs of blocks; return the same.
+    """Refine blocks in place by localized FM, then by minimum cuts between pairs; return them.
 
-    depth: of the level, 0 for the finest.
+    depth: number of the level, 0 for the finest.
     """
     effort, cutting = task.preset.fm_with_cuts, task.preset.cutting
     rounds = effort.finest_rounds if depth == 0 else effort.rounds
@@ -136,7 +143,7 @@ def descend(blocks: Placed, finer: GraphLevel, shrunk: Shrunk, task: MultilevelT
 
 
 def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
-    """Return blocks of a small graph as near to the limits as its vertices allow."""
+    """Return the blocks of a small graph, changed to be as near to the limits as possible."""
     weight = block_weights(level, blocks, limits.targets.size)
     if within(weight, limits):
         return blocks
@@ -152,7 +159,7 @@ def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
 
 
 def within(weight: FloatArray, limits: Contract | EasedLimits) -> bool:
-    """Return whether blocks of these weights (k,) are within the limits."""
+    """Return whether the weights (k,) of blocks satisfy the limits."""
     return bool(((weight >= limits.low) & (weight <= limits.high)).all())
 
 
@@ -162,7 +169,7 @@ def block_weights(level: GraphLevel, part: Part, k: int) -> FloatArray:
 
 
 def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
-    """Return the prices (k,) of the blocks' borders: long ones cost more per edge."""
+    """Return the prices (k,) per edge of the blocks' borders: long borders cost more."""
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
     share = border / max(int(border.max()), 1)
@@ -170,7 +177,10 @@ def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
 
 
 def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
-    """Return limits of searches: on the way a little wider, or by the heaviest vertex."""
+    """Return the limits of searches, and the wider ones that a search may reach temporarily.
+
+    The latter are wider by the preset's slack, or by the heaviest vertex if that is more.
+    """
     contract = eased(task.contract, level, depth)
     slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.heaviest)
     return kernels.WeightLimits(
@@ -179,9 +189,10 @@ def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.We
 
 
 def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
-    """Return the contract's limits, on coarse levels (depth above 0) wider by about a vertex.
+    """Return the contract's limits, which on coarse levels (depth above 0) are wider.
 
-    Vertices are so heavy there that closer limits would raise the cut.
+    There they differ from the targets by at least about one vertex: vertices of coarse levels are
+    heavy, and closer limits would increase the cut.
     """
     targets = contract.targets
     if depth == 0:
@@ -191,16 +202,14 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
     return EasedLimits(targets, low, high)
 
 
-# Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
-PER_BLOCK_ROUNDED = 1000  # max. vertices per block of finer graphs on which blocks are rounded too
-MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
-FEW_BLOCKS = (
-    32  # up to this number, blocks are also bisected: chance decides more, and it takes little
-)
+# Tuned; why was not recorded. benchmarks/partitioners.py shows the results.
+PER_BLOCK_ROUNDED = 1000  # per block: largest finer graphs on which blocks are rounded too
+MOST_RIVALS = 2  # largest number of initial partitions that are refined on finer levels
+FEW_BLOCKS = 32  # up to this number, bisection is tried too: quality varies more, and it is cheap
 OTHER_SEED = 1009  # added to the seed for each repetition
-# Cut after rounding, over that of k-means' blocks: below it, k-means was misled by distances.
+# If (cut after rounding) / (cut of the blocks of k-means) is below this, distances misled k-means.
 MISLED_RATIO = 0.75
-CLOSE = 1.06  # times the least cut: partitions up to it may still be best on a finer graph
+CLOSE = 1.06  # partitions with at most CLOSE x least cut may still be best on a finer graph
 
 
 def starting_blocks(
@@ -211,11 +220,11 @@ def starting_blocks(
     *,
     trusting: bool = False,
 ) -> list[Placed]:
-    """Return one or two initial partitions of this level, that of least cut first.
+    """Return one or two initial partitions of this level, the one of least cut first.
 
-    points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 for the whole
-    graph, on which limits are kept exactly. trusting: whether k-means alone is enough where
-    rounding shows that it places blocks well; without points, only for many blocks.
+    points (d, n) in a unit box, sorted along a curve; or None. depth: number of the level, 0 for
+    the whole graph, on which limits are satisfied exactly. trusting: use only k-means if rounding
+    shows that its blocks are good; without points, only for more than FEW_BLOCKS blocks.
     """
     found: list[Placed] = []
     if trusting:
@@ -237,7 +246,7 @@ def starting_blocks(
 
 
 def worth_following(rivals: list[Placed]) -> list[Placed]:
-    """Return the partition of least cut, and the second where its cut is close to that."""
+    """Return the partition of least cut, and the second best if its cut is close to the least."""
     if len(rivals) == 1:  # counting the cut costs as much as a round of searches
         return rivals
     cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
@@ -248,7 +257,10 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
 def by_kmeans(
     level: GraphLevel, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
 ) -> Placed:
-    """Return blocks by balanced k-means of points (d, n) along a curve, rounded and refined."""
+    """Return blocks by balanced k-means of points (d, n), sorted along a curve; then refined.
+
+    The blocks are rounded by diffusion before refinement.
+    """
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
     first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
@@ -258,9 +270,10 @@ def by_kmeans(
 def _by_distance(
     level: GraphLevel, points: npt.NDArray[np.float32] | None, task: MultilevelTask, depth: int
 ) -> tuple[list[Placed], bool]:
-    """Return blocks by k-means, of points or of places from hops; and whether they are good.
+    """Return blocks by k-means, and whether they are good.
 
-    No blocks where hops give no places.
+    k-means uses the points or, without points, those that `embedded` computes from hop distances;
+    if that fails, no blocks are returned.
     """
     targets = task.contract.targets
     places = embedded(level) if points is None else points.T.astype(np.float64)
@@ -273,7 +286,7 @@ def _by_distance(
 
 
 def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> list[Placed]:
-    """Bisect by one deal for each task; return those of least cut, refined."""
+    """Bisect recursively, with one of DEALS for each task; return those of least cut, refined."""
     found = [
         recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
         for task, deal in zip(tasks, DEALS, strict=False)
@@ -295,20 +308,23 @@ def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
             blocks.level, blocks.part, task, depth, blocks.finer_rounding, blocks.finer_rounding
         )
     elif depth == 0 and not within(blocks.weight, task.contract):
-        # Limits are wider on coarse levels, and searches bring back no block that is outside.
+        # Limits are wider on coarse levels, and searches do not correct violated limits.
         blocks = placed(
             blocks.level, blocks.part, task, depth, finer_rounding=blocks.finer_rounding
         )
     return refine(blocks, task, depth)
 
 
-PER_BLOCK_RIVALS = 100  # vertices per block of graphs up to which several starts are refined
+PER_BLOCK_RIVALS = 100  # several starts are refined on graphs of at most this many vertices a block
 
 
 def refined_back(
     hierarchy: Hierarchy, rivals: list[Placed], task: MultilevelTask, above: int = 0
 ) -> Part:
-    """Refine blocks of the coarsest level on all finer ones; return the best of the finest."""
+    """Refine partitions of the coarsest level on all finer levels; return the best on the finest.
+
+    above: number of finer levels that the hierarchy does not contain.
+    """
     for depth in range(len(hierarchy.above) - 1, -1, -1):
         finer, shrunk = hierarchy.above[depth]
         rivals = [
@@ -319,6 +335,6 @@ def refined_back(
 
 
 def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
-    """Return the blocks worth refining on finer graphs: one way only where they are large."""
+    """Return the partitions worth refining on a finer graph; on large graphs only the best."""
     close = worth_following(rivals)[: task.preset.rivals]
     return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]

@@ -1,11 +1,12 @@
-"""Our partitioner: blocks of unequal weight, compact and with short borders.
+"""Evener's multilevel partitioner: blocks of unequal weight, compact and with short borders.
 
-    order -> shrink -> place blocks on a small graph -> refine level by level
+    order -> coarsen -> place blocks on a small graph -> refine level by level
 
-Blocks are placed by balanced k-means, of coordinates or of places that hops give, or by recursive
-bisection; those with the shorter borders are kept. On the way back diffusion rounds them and FM
-refines them. Graphs whose degrees are uneven are left to label propagation, and graphs of clusters
-are divided both ways. Everything is deterministic, whatever the threads.
+Blocks are placed by balanced k-means of coordinates, or of points computed from hop distances, or
+by recursive bisection; the blocks with the shorter borders are used. While they are projected to
+finer levels, they are rounded by diffusion and refined by FM. Graphs of uneven degrees are divided
+by label propagation instead, and graphs of clusters in both ways. The result is deterministic and
+does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -52,23 +53,24 @@ from evener.partitioning.refinement.volumes import AIMS, Aim, refine_volumes
 from evener.plans.partition import Contract
 from evener.threads import slices_for
 
-# Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
+# Tuned; why was not recorded. benchmarks/partitioners.py shows the results.
 PER_BLOCK_PLACED = 45  # vertices per block of the graph on which blocks are placed
-MOST_PLACED = 250_000  # vertices; larger plane meshes are placed by k-means of all points alone
-LEAST_EMBEDDED = 100_000  # vertices from which places by hops are trusted; most smaller are graded
-FREE_DIMENSIONS = 3  # 3-D graphs are placed on the coarsest level whatever their size: less cut
-# Cut after rounding, over that of k-means of all points: below it, k-means was misled by distances.
+MOST_PLACED = 250_000  # [vertices] larger plane meshes are placed only by k-means of all points
+LEAST_EMBEDDED = 100_000  # [vertices] points from hops are trusted from here; smaller: often graded
+FREE_DIMENSIONS = 3  # 3-D graphs of any size are placed on the coarsest level, with a smaller cut
+# If (cut after rounding) / (cut of k-means of all points) is below this, distances misled k-means.
 MISLED_RATIO = 0.9
-LEAST_ANEW = 2_000  # vertices of graphs rounded twice; the portfolio tries smaller ones often
-# Min. blocks for which graphs of clusters are divided by label propagation too: fewer blocks hold
-# whole clusters either way, and it takes three times as long.
+LEAST_ANEW = 2_000  # [vertices] larger graphs are rounded twice; smaller ones are tried repeatedly
+# From this number of blocks, graphs of clusters are also divided by label propagation. It takes
+# three times as long, and fewer blocks contain whole clusters with either method.
 CLUSTERED_BLOCKS = {"fast": np.inf, "default": 5, "strong": 2}
-SAMPLE, DISTINCT = 4096, 0.5  # points looked at; share of distinct ones below which they are noise
+# Coordinates are ignored if fewer than DISTINCT of SAMPLE points are distinct.
+SAMPLE, DISTINCT = 4096, 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class MultilevelBlocks:
-    """Blocks (n,), and those that refinement of the whole graph began with, where it did."""
+    """Blocks (n,), and the initial blocks before refinement, or None if there were none."""
 
     part: Part
     start: Part | None
@@ -84,12 +86,12 @@ def multilevel_blocks(
     threads: int = 1,
     by_levels: bool = False,
 ) -> MultilevelBlocks:
-    """Return blocks (n,) near `contract`, mostly within it, and what refinement began with.
+    """Return blocks (n,), and the initial blocks; most satisfy `contract`, the others nearly.
 
-    by_levels: without label propagation, however uneven degrees are. Heavy vertices and blocks of
-    few vertices may be left for `enforce` to settle, as are caps in bytes. The cut counts edge
-    weights. preset: "fast", "default" or "strong". objective: "cut", "total_volume" or
-    "max_volume"; volumes are refined after the cut, on the whole graph.
+    Limits may be violated because of heavy vertices or blocks of few vertices, and caps in bytes
+    are ignored; `enforce` corrects both. The cut counts edge weights. preset: "fast", "default" or
+    "strong". objective: "cut", "total_volume" or "max_volume"; volumes are refined after the cut,
+    on the whole graph. by_levels: do not use label propagation, even if degrees are uneven.
     """
     if graph.coords is not None and _few_places(graph.coords):
         graph = graph.with_(coords=None)
@@ -99,7 +101,7 @@ def multilevel_blocks(
         )
         return MultilevelBlocks(part, None)
     if slices_for(graph.n) == 1:
-        threads = 1  # to share so little work costs more than it saves
+        threads = 1  # for a small graph, starting threads takes longer than they save
     order, level = _in_order(graph, threads)
     task = MultilevelTask(contract, preset_for(preset, graph.n), seed, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
@@ -113,7 +115,7 @@ def multilevel_blocks(
         )  # fmt: skip
         if (
             clusters and preset == "default" and not few
-        ):  # more rounding and searches help meshes alone
+        ):  # more rounding and searches help only meshes
             task = replace(task, preset=PRESETS["fast"])
         if few:
             part, start = few_blocks(hierarchy, points, order, task)
@@ -139,7 +141,10 @@ def multilevel_blocks(
 
 
 def _better(level: GraphLevel, other: Part, part: Part, contract: Contract) -> Part:
-    """Return the other blocks if they cut less and are within the contract where `part` is."""
+    """Return `other` if it cuts less than `part` and satisfies the contract if `part` does.
+
+    Otherwise return `part`.
+    """
     holds, held = (
         within(block_weights(level, blocks, contract.k), contract) for blocks in (other, part)
     )
@@ -158,8 +163,8 @@ def halved_blocks(
 ) -> Part:
     """Return blocks (n,) made by recursive bisection of the whole graph, then refined by levels.
 
-    Options as of multilevel_blocks. For small graphs, and those that shrink badly: on stars and
-    trees clusters of half a graph's leaves stand in the way of blocks.
+    The options are those of multilevel_blocks. This is for small graphs, and for graphs that
+    coarsen badly: on stars and trees, clusters with half of the leaves permit no good blocks.
     """
     task = MultilevelTask(contract, PRESETS[preset], seed, threads)
     order, level = _in_order(graph, threads)
@@ -179,7 +184,7 @@ def halved_blocks(
 def place_by_levels(
     level: GraphLevel, task: MultilevelTask, points: npt.NDArray[np.float32] | None = None
 ) -> Part:
-    """Return blocks (n,): the graph is shrunk freely, divided where it is small, and refined back.
+    """Return blocks (n,) by the multilevel method: coarsen, divide the smallest graph, refine.
 
     points (d, n) in a unit box, sorted along a curve, or None.
     """
@@ -213,10 +218,10 @@ def v_cycle(
     *,
     doubted: bool = False,
 ) -> Part:
-    """Shrink the graph inside the blocks of `part`; return these, refined on the way back.
+    """Coarsen the graph inside the blocks of `part`; return the blocks refined level by level.
 
-    rounding: by diffusion, on the smallest graph, and on finer ones if thorough. doubted: whether
-    other blocks may take the place of `part` where rounding shows that its borders are long.
+    rounding: diffusion on the smallest graph, and on finer ones if it is THOROUGH. doubted: whether
+    other initial blocks may replace `part` if rounding shows that its borders are too long.
     """
     targets, preset = task.contract.targets, task.preset
     hierarchy = shrink_inside(
@@ -228,7 +233,7 @@ def v_cycle(
 def _from_given(
     hierarchy: Hierarchy, task: MultilevelTask, rounding: Spread | None, doubted: bool
 ) -> list[Placed]:
-    """Return the given blocks on the coarsest level, and others where those are doubtful."""
+    """Return the refined blocks of the coarsest level, and other initial ones if they seem bad."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
         return [refine(placed(level, part, task, depth, finer_rounding=None), task, depth)]
@@ -241,7 +246,7 @@ def _from_given(
 
 
 def lower_volumes(level: GraphLevel, part: Part, task: MultilevelTask, aim: Aim) -> None:
-    """Refine blocks in place for what they send."""
+    """Refine blocks in place to reduce communication volumes."""
     weight = block_weights(level, part, task.contract.k)
     limits = limits_on(level, task, depth=0)
     flag = boundary_flags(level, part, task.threads)
@@ -249,16 +254,17 @@ def lower_volumes(level: GraphLevel, part: Part, task: MultilevelTask, aim: Aim)
 
 
 def _in_order(graph: Graph, threads: int) -> tuple[IntArray, GraphLevel]:
-    """Return an order of the vertices, and the graph so ordered."""
+    """Return an order of the vertices, and the graph in this order as a level."""
     order = vertex_order(graph, threads)
     weights = None if graph.is_unit else graph.weights()
     return order, finest(graph, order, weights, edge_weights(graph), threads)
 
 
 def vertex_order(graph: Graph, threads: int = 1, fixed: IntVector = NO_VERTICES) -> IntArray:
-    """Return an order in which neighbours are near each other, in memory and in slices.
+    """Return an order of the vertices in which neighbours are near each other.
 
-    Without coordinates, fixed vertices come last: those of many neighbours join what is far apart.
+    Without coordinates, fixed vertices come last, as those with many neighbours would bring
+    distant vertices together.
     """
     if graph.coords is not None:
         return hilbert_order(graph.coords, threads)
@@ -274,14 +280,14 @@ def vertex_order(graph: Graph, threads: int = 1, fixed: IntVector = NO_VERTICES)
 
 
 def edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
-    """(2m,) whole edge weights whose sums are small enough, or (0,): all 1."""
+    """Return whole edge weights (2m,), scaled so that sums fit 32 bits; empty if all are 1."""
     if graph.adjwgt is None:
         return np.empty(0, np.int32)
     return whole_weights(graph.adjwgt, LIMIT_32, least=1).values.astype(np.int32)
 
 
 def _few_places(coords: FloatArray) -> bool:
-    """Whether most of a sample of the points (n, d) lie where others do: they place no blocks."""
+    """Return whether most points (n, d) of a sample coincide, so that they are useless."""
     sample = coords[:: max(1, len(coords) // SAMPLE)]
     along = sample[np.lexsort(sample.T)]  # a tenth of the time of np.unique
     distinct = 1 + np.count_nonzero((along[1:] != along[:-1]).any(axis=1))

@@ -10,9 +10,10 @@ from evener.partitioning.refinement.fm import FMEffort
 
 @dataclass(frozen=True)
 class Cutting:
-    """Rounds in which pairs of blocks are cut anew, on coarse levels and on the finest.
+    """How often the borders of pairs of blocks are replaced by minimum cuts.
 
-    reach: what a corridor may weigh on a side, as a multiple of what a block may lose or gain.
+    rounds, finest_rounds: on each coarse level, and on the finest. reach: weight of a corridor on
+    each side of a border, as a multiple of what a block may lose or gain.
     """
 
     rounds: int = 0
@@ -26,21 +27,22 @@ WELL = Spread(rounds=8, steps=8)
 
 @dataclass(frozen=True)
 class Preset:
-    """How much time is spent for how good a partition; docs/partitioner.md has all as a table.
+    """The effort of the multilevel partitioner; docs/partitioner.md lists all values in a table.
 
-    fm_with_cuts, cutting: refinement by localized FM, then by cutting pairs of blocks anew.
-    fm_without_cuts: of FM where no pairs are cut after it: `refine` on the whole graph, and several
-    weights per vertex on every level. per_block: vertices of the coarsest graph per block, where
-    blocks are given. shrink_by: mean weight of a level's clusters, in mean vertices. cycles: times
-    that the graph is coarsened and refined. slack: share of its target by which a search may leave
-    a block's limits on its way. rounding: by diffusion, of blocks made by k-means of coordinates;
-    first_rounding: of all others, on the smallest graph; finer_rounding: again on finer graphs, of
-    blocks rounded on the smallest. balance: share of its target that k-means of a large graph may
-    leave a block off. bisected_blocks: of all bisections that are tried together; deals_refined:
-    how many of these, of least cut, are refined. round_both: whether the best is rounded even where
-    k-means of coordinates makes blocks to be rounded. rivals: initial partitions that are refined
-    on finer levels. anew: how graphs of up to most_anew vertices are rounded once more in the end;
-    None: not at all.
+    fm_with_cuts, cutting: refinement by localized FM, then by minimum cuts between pairs of blocks.
+    fm_without_cuts: FM that is not followed by minimum cuts: for `refine` on the whole graph, and
+    for several weights per vertex on every level. per_block: vertices per block of the coarsest
+    graph, if initial blocks are given. shrink_by: largest weight of a cluster in one coarsening
+    step, in mean vertices. cycles: how often the graph is coarsened and refined. slack: a search
+    may violate a block's limits temporarily by this fraction of the target. rounding: diffusion of
+    blocks made by k-means of coordinates; first_rounding: of all other blocks, on the smallest
+    graph; finer_rounding: again on finer graphs, for blocks rounded on the smallest. balance:
+    k-means of a large graph may leave a block off its target by this fraction. bisected_blocks:
+    total number of blocks in all bisections that are tried; deals_refined: how many of these
+    bisections, with least cut, are refined. round_both: whether the best bisection is rounded even
+    if there are also blocks by k-means of coordinates. rivals: number of initial partitions that
+    are refined on finer levels. anew: how graphs of up to most_anew vertices are rounded once more
+    at the end; None: not at all.
     """
 
     fm_with_cuts: FMEffort = field(
@@ -64,7 +66,7 @@ class Preset:
     most_anew: int = 20_000
 
 
-# Numbers are set by hand and checked by benchmarks/partitioners.py; no record of what chose each.
+# Numbers are set by hand and checked by benchmarks/partitioners.py; why was not recorded.
 PRESETS = {
     "fast": Preset(
         FMEffort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
@@ -89,8 +91,8 @@ PRESETS = {
 }
 
 MOST_SMALL = 100_000  # vertices
-# Rounding ends earlier on small graphs, which are divided in several ways: see
-# docs/results/small_meshes.md for what that brings and costs.
+# Rounding ends earlier on small graphs, for which several partitions are tried: see
+# docs/results/small_meshes.md for the benefit and cost.
 SMALL_PRESETS = {
     "fast": replace(
         PRESETS["fast"],

@@ -1,7 +1,7 @@
-"""Pairs of blocks cut anew: a minimum cut in a corridor along the border of each pair.
+"""Replaces the border of each pair of blocks by a minimum cut in a corridor along it [SS11]_.
 
-Pairs that share no block are cut side by side; a cut is taken where it is cheaper and keeps the
-limits [SS11]_.
+Pairs that share no block are processed in parallel. A new border is used if it is cheaper and
+satisfies the limits.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from evener.partitioning.refinement.fm import shuffle
 from evener.partitioning.refinement.fm_kernels import BlockState
 from evener.threads import in_slices, slice_ends, slices_for
 
-LEAST_VERTICES = 40  # mean vertices: a side of a corridor may weigh this at least
+LEAST_VERTICES = 40  # least limit on the weight of a corridor's side, in mean vertices
 AT_ONCE = 4  # slices of a group of pairs per slice of the graph
-MOST_PAIRS = 12  # tried per block; in meshes a block has three in the plane, eight in space
+MOST_PAIRS = 12  # limit on pairs per block; mesh blocks are in about 3 pairs in 2-D, 8 in 3-D
 
 
 def cut_anew(
     level: GraphLevel, blocks: BlockState, rounds: int, reach: float, seed: int, threads: int
 ) -> int:
-    """Cut the borders of neighbouring blocks anew, in place; return the gain, in prices.
+    """Replace borders of neighbouring blocks by minimum cuts, in place; return the gain, in prices.
 
-    reach: what a corridor may weigh on a side, as a multiple of what a block may lose or gain.
-    Rounds after the first try only pairs with a block that the round before changed.
+    reach: weight of a corridor on each side, as a multiple of what a block may lose or gain. Later
+    rounds only try pairs with a block that the previous round changed.
     """
     k, limits = blocks.weight.size, blocks.limits
     local = np.full(level.n, -1, np.int32)
@@ -59,10 +59,11 @@ def cut_anew(
 def _borders(
     level: GraphLevel, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
 ) -> tuple[Borders, list[tuple[int, int]]]:
-    """List the pairs of neighbouring blocks of which one has changed.
+    """Return the pairs of neighbouring blocks of which at least one has changed.
 
-    Returns them in groups of pairs that share no block, and the first pair and the end of each
-    group. Where nearly all blocks are neighbours, only pairs with the longest borders are listed.
+    They are sorted into groups of pairs that share no block; the first pair and the end of each
+    group are returned too. If there are more than MOST_PAIRS pairs per block, only those with the
+    longest borders are returned.
     """
     pair, vertex = _listed(level, part, k, threads)
     along = np.argsort(pair, kind="stable")
@@ -82,7 +83,7 @@ def _borders(
 def _listed(
     level: GraphLevel, part: Part, k: int, threads: int
 ) -> tuple[IntArray, npt.NDArray[np.int32]]:
-    """Return pairs of blocks and vertices at their borders, vertex by vertex."""
+    """Return for each vertex at a border the pairs of blocks, as parallel arrays (pair, vertex)."""
     slices = slices_for(level.n)
     ends = slice_ends(level.n, slices)
     found = [(np.empty(0, np.int64), np.empty(0, np.int32))] * slices
@@ -102,9 +103,10 @@ def _listed(
 def _coloured(
     pairs: IntArray, size: IntArray, order: IntArray, k: int
 ) -> tuple[IntArray, list[tuple[int, int]]]:
-    """Bring pairs in an order of groups in which no block comes twice, each by length of border.
+    """Sort the pairs into groups in which no block occurs twice, each by descending border length.
 
-    Threads end at about the same time where the largest pieces of work come first.
+    Returns the order, and the begin and end of each group. Threads end at about the same time if
+    the largest pieces of work come first.
     """
     colour = np.empty(pairs.size, np.int64)
     kernels.colour_pairs(pairs, order, k, colour)
@@ -122,7 +124,7 @@ def _cut_group(
     gain: IntArray,
     threads: int,
 ) -> None:
-    """Cut the pairs of one group, side by side; gain (p,) receives what each gained."""
+    """Cut the pairs of one group in parallel; store the gain of each pair in `gain` (p,)."""
     slices = min(AT_ONCE * slices_for(level.n), len(group)) if threads > 1 else 1
     ends = [group.start + len(group) * i // max(slices, 1) for i in range(slices + 1)]
     in_slices(

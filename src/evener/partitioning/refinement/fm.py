@@ -1,7 +1,7 @@
-"""Localized k-way FM over one level: rounds of short searches from the border.
+"""Localized k-way FM on one level: rounds of short searches from the border.
 
-Where there is enough to do, groups of blocks are searched side by side, each group grown along its
-heaviest connections.
+If there are enough boundary vertices, groups of blocks are searched in parallel. Groups are grown
+along the heaviest connections between blocks.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from evener.threads import in_slices, slice_ends, slices_for
 
 Seeds = npt.NDArray[np.int32]
 
-GROUPS = 4  # groups of blocks that are searched side by side
-WORTH_GROUPS = 1000  # boundary vertices
+GROUPS = 4  # number of groups of blocks that are searched in parallel
+WORTH_GROUPS = 1000  # groups are used for more boundary vertices than this
 
 
 @dataclass(eq=False)
@@ -34,9 +34,9 @@ class Groups:
 
 
 def grouped(level: GraphLevel, part: Part, seeds: Seeds, k: int, seed: int, threads: int) -> Groups:
-    """Divide the blocks into groups, other ones for every `seed`, where there is enough to do.
+    """Divide the blocks into groups that depend on `seed`; one group if there is little to search.
 
-    seeds, ascending: boundary vertices that searches are to begin at.
+    seeds: boundary vertices where searches begin, ascending.
     """
     group_of = np.zeros(k, np.int64)
     if seeds.size <= WORTH_GROUPS or k <= GROUPS:
@@ -52,7 +52,10 @@ def grouped(level: GraphLevel, part: Part, seeds: Seeds, k: int, seed: int, thre
 def touching(
     level: GraphLevel, part: Part, seeds: Seeds, k: int, threads: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return which blocks touch, as seen from the seeds: starts (k + 1,), others, edge weights."""
+    """Return the quotient graph as far as edges of the seeds show it.
+
+    It has CSR form: starts (k + 1,), other blocks, edge weights.
+    """
     listed, bounds = np.empty_like(seeds), np.zeros(k + 1, np.int64)
     pairs_kernels.list_by_block(part, seeds, bounds, listed)
     slices = slices_for(seeds.size)
@@ -79,27 +82,27 @@ def touching(
 
 
 def shuffle(values: npt.NDArray[np.integer], seed: int) -> None:
-    """Permute in place, by the seed alone; it may be any whole number."""
+    """Permute the values in place; the permutation depends only on the seed, any whole number."""
     state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % 2**64
     kernels.shuffle(values, np.uint64(state))
 
 
 Flags = npt.NDArray[np.int8]
 
-EVEN_PRICE = 8  # price of a border where all have the same; prices are whole numbers around it
-# Mean reads of an adjacency entry in a round, at most, so that a round takes linear time even where
-# there are hubs. Set by hand, as is GROUPS; benchmarks/constants.py shows what other values give.
+EVEN_PRICE = 8  # the price of each border if all are equal; prices are whole numbers near it
+# Limit on the mean number of times a round reads an adjacency entry, so that a round takes linear
+# time even with hubs. Set by hand, like GROUPS; benchmarks/constants.py compares other values.
 MOST_LOOKS = 32
 
 
 @dataclass(frozen=True)
 class FMEffort:
-    """How long localized FM goes on.
+    """The effort of localized FM.
 
-    rounds, finest_rounds: at most, on coarse levels and on the finest. patience, slope: see
-    StoppingRule. least_gain: edge weight per boundary vertex; a round that gains less is the last.
-    boldness: share of its vertex's edge weight that the first move of a search may lose. Numbers
-    are set by hand and checked by benchmarks/partitioners.py, as those of presets.
+    rounds, finest_rounds: largest number of rounds on coarse levels, and on the finest. patience,
+    slope: see StoppingRule. least_gain: rounds end after one that gains less than this edge weight
+    per boundary vertex. boldness: the first move of a search may lose this fraction of its vertex's
+    edge weight. Numbers are set by hand and checked by benchmarks/partitioners.py.
     """
 
     rounds: int = 6
@@ -119,7 +122,10 @@ def refine_level(
     seed: int,
     threads: int,
 ) -> int:
-    """Refine the blocks in place; return the gain, in prices. flag (n,): where searches start."""
+    """Refine the blocks in place; return the gain, in prices.
+
+    flag (n,): whether searches start at a vertex.
+    """
 
     def one(marks: Marks, seeds: Seeds, turn: int) -> int:
         k = blocks.price.size
@@ -138,10 +144,11 @@ def search_in_rounds(
     search: Callable[[Marks, Seeds, int], float],
     fixed: IntVector = NO_VERTICES,
 ) -> float:
-    """Search from the flagged vertices (n,), then around what moved; return the gain in all.
+    """Search in rounds: from the flagged vertices (n,), then around vertices that moved.
 
-    A round that gains less than `least` is the last. search(marks, seeds, turn): one round, which
-    locks what has moved by turn + 1. fixed: the vertices that never move.
+    Returns the total gain. Rounds end after one that gains less than `least`. search(marks, seeds,
+    turn) makes one round and returns its gain; it marks vertices that moved with the lock turn + 1.
+    fixed: the vertices that must not move.
     """
     n = flag.size
     marks = Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))
@@ -161,12 +168,12 @@ def search_in_rounds(
 
 
 def least_won(effort: FMEffort, flag: Flags) -> float:
-    """Return the gain, in prices, that a round from the flagged vertices must reach to go on."""
+    """Return the least gain, in prices, of a round after which another round follows."""
     return 2 * EVEN_PRICE * effort.least_gain * np.count_nonzero(flag)
 
 
 def stopping_rule(effort: FMEffort, budget: int, tolerance: float = 0.0) -> StoppingRule:
-    """Return when searches end; see StoppingRule."""
+    """Return the StoppingRule of searches with this effort."""
     most_lost = 2 * EVEN_PRICE * effort.boldness
     return StoppingRule(effort.patience, effort.slope, most_lost, budget, tolerance)
 
@@ -180,7 +187,7 @@ def _round(
     effort: FMEffort,
     threads: int,
 ) -> int:
-    """Search from all seeds, the groups side by side; return the gain."""
+    """Search from all seeds, groups in parallel; return the gain."""
     count = len(groups.seeds)
     won = np.zeros(count, np.int64)
     # A round takes time linear in the graph's size, whatever its degrees.
@@ -197,7 +204,7 @@ def _round(
 
 
 def boundary_flags(level: GraphLevel, part: Part, threads: int) -> Flags:
-    """Return (n,) whether each vertex has a neighbour in another block."""
+    """Return flags (n,): whether each vertex has a neighbour in another block."""
     flag = np.empty(level.n, np.int8)
     slices, n = slices_for(level.n), level.n
     in_slices(
@@ -213,7 +220,10 @@ def boundary_flags(level: GraphLevel, part: Part, threads: int) -> Flags:
 def boundary_flags_below(
     level: GraphLevel, part: Part, coarse_flag: Flags, coarse_of: Unsigned, threads: int
 ) -> Flags:
-    """Return the same, given which clusters (coarse_of) were at a boundary: only they are read."""
+    """Like boundary_flags, but faster: only vertices of flagged coarse vertices are examined.
+
+    coarse_flag: boundary flags of the coarser level. coarse_of (n,): coarse vertex of each vertex.
+    """
     flag = np.empty(level.n, np.int8)
     slices, n = slices_for(level.n), level.n
     in_slices(

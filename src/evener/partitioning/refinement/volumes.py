@@ -1,8 +1,8 @@
-"""Refinement for what blocks send: localized FM with exact communication volumes.
+"""Refinement for communication volumes: localized FM with exact volumes.
 
-The sum of volumes**power is lowered, so that the price of a value depends on the block that sends
-it: with power 1 all cost the same and the total falls, with a high power only the largest volumes
-count.
+It minimises the sum of volumes**power, so the price of a value depends on the block that sends it.
+With power 1, all values cost the same and the total volume falls; with a high power, only the
+largest volumes matter.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from evener.partitioning.refinement.volumes_kernels import VolumeGoal
 
 @dataclass(frozen=True)
 class Aim:
-    """What refinement lowers, and how long it goes on.
+    """The objective and effort of refinement for volumes.
 
-    power: of the volumes, whose sum is lowered. edge: what a cut edge of mean weight counts, in
-    values sent by the block that sends most. keep_total: the total may not rise. least_worth: of a
-    block next to the seed of a search, see Gains; most_lost: that its first move may lose.
-    patience: moves without a new best point that end a search. rounds: at most. least_gain: a round
-    that gains less, in values of the block that sends most, is the last.
+    power: exponent of the volumes in the sum that is minimised. edge: cost of a cut edge of mean
+    weight, in units of a value sent by the block that sends most. keep_total: the total volume must
+    not rise. least_worth: see Gains. most_lost: what the first move of a search may lose. patience:
+    a search ends after this many moves without a new best point. rounds: largest number of rounds.
+    least_gain: rounds end after one that gains less, in values of the block that sends most.
     """
 
     power: float
@@ -54,10 +54,10 @@ AIMS = {
 def connectivity_tables(
     level: GraphLevel, part: Part, k: int, flag: Flags, *, of_faces: bool = False
 ) -> ConnectivityTables:
-    """Return connectivity tables of `part`, which moves change in place.
+    """Return the connectivity tables of `part` (n,); moves change both in place.
 
-    flag (n,): boundary vertices. of_faces: whether cut edges send what they weigh. Tables are made
-    for the vertices that searches come by.
+    flag (n,): whether a vertex is at a boundary. of_faces: whether each cut edge sends as many
+    values as its weight. Rows of the tables are filled when a search first reaches a vertex.
     """
     entries = level.adjncy.size
     tables = ConnectivityTables(
@@ -79,10 +79,10 @@ def refine_volumes(
     flag: Flags,
     seed: int,
 ) -> ConnectivityTables:
-    """Refine `part` in place, block weights (k,) with it; return its connectivity tables.
+    """Refine `part` (n,) and the block weights (k,) in place; return the connectivity tables.
 
-    flag (n,): boundary vertices. Neither the largest volume nor (with keep_total) their sum rises,
-    and no block goes further outside its limits. One thread.
+    flag (n,): whether a vertex is at a boundary. The largest volume does not rise, nor, with
+    keep_total, the sum of volumes; no block violates its limits more than before. One thread.
     """
     k = weight.size
     tables = connectivity_tables(level, part, k, flag)

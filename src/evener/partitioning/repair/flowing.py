@@ -1,8 +1,8 @@
-"""Moves weight from blocks that have too much to blocks that lack it, from neighbour to neighbour.
+"""Moves weight between neighbouring blocks, from blocks with too much to blocks with too little.
 
-A round routes what is too much over the quotient graph (routing_kernels.py), moves border vertices
-along each arc (flowing_kernels.py), and hands over balls of vertices between blocks that no chain
-of neighbours joins (Peeling).
+A round routes the excess weight over the quotient graph (routing_kernels.py) and moves border
+vertices along each arc (flowing_kernels.py). Between blocks that no chain of neighbours connects,
+it moves balls of vertices (Peeling). A ball is a set of vertices near each other.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from evener.partitioning.repair import flowing_kernels as kernels
 from evener.partitioning.repair.block_kernels import Border
 from evener.partitioning.repair.state import State
 
-MAX_PARTNERS = 64  # other blocks asked, for one block, in one round
+MAX_PARTNERS = 64  # limit on the partner blocks that are tried for one block in one round
 
 
 @dataclass(eq=False)
 class Peeling:
-    """One round of handing balls over.
+    """One round in which balls of vertices move between blocks that need not be neighbours.
 
-    connected: a block that is not empty receives only vertices without any neighbour. members (n,)
-    and starts (k + 1,): the vertices of each block when the round began. seen (n,): scratch.
-    givers: the blocks that gave so far, by (block, whether only vertices without neighbours).
+    connected: blocks that are not empty only receive isolated vertices (of degree 0). members (n,)
+    and starts (k + 1,): the vertices of each block at the beginning of the round. seen (n,): work
+    array. givers: data of the blocks that gave vertices so far, by (block, whether only isolated
+    vertices). balls: number of balls so far.
     """
 
     state: State
@@ -46,7 +47,7 @@ class Peeling:
         return cls(state, connected, members, starts, np.zeros(state.graph.n, np.int64), {})
 
     def help(self, b: int) -> int:
-        """Bring block `b` nearer to its contract by any partner; return the vertices moved."""
+        """Reduce the violation of block b by exchange with partners; return the vertices moved."""
         state = self.state
         partners = np.ones(state.k, np.bool_)
         partners[b] = False
@@ -73,7 +74,7 @@ class Peeling:
     def _roomiest_taker(self, partners: npt.NDArray[np.bool_]) -> int:
         state = self.state
         able = partners & (state.memory < state.caps)
-        # Relative to the target: an empty small block comes before a large one nearly full.
+        # Relative to the target, so that an empty small block precedes a large, nearly full one.
         room = np.where(able, (state.high - state.weight) / state.scale, -np.inf)
         b = int(room.argmax())
         return b if able[b] and room[b] > 0 else -1
@@ -111,7 +112,7 @@ class Peeling:
         return int(taken)
 
     def _one(self, giver: int, taker: int, most: float, n_bytes: float) -> int:
-        """Give an empty block the lightest vertex, even if the giver is then too light."""
+        """Move the lightest vertex to an empty block, even if the giver is then too light."""
         state = self.state
         order = self._giver(giver, taker).order
         v = routing_kernels.smallest_that_fits(
@@ -125,7 +126,7 @@ class Peeling:
     def _giver(self, giver: int, taker: int) -> routing_kernels.Giver:
         alone = self.connected and bool(self.state.size[taker] > 0)
         if (giver, alone) not in self.givers:
-            # Only its vertices of the round's beginning: what it was given since stays.
+            # Use only vertices that it had at the beginning of the round, not those received later.
             members = self.state.may_move(self.members[self.starts[giver] : self.starts[giver + 1]])
             if alone:
                 members = members[self.state.graph.degrees[members] == 0]
@@ -138,16 +139,16 @@ class Peeling:
 
 
 MAX_ROUNDS = 80
-PATIENCE = 6  # rounds in a row that lower the violation no further, then single moves must do
-SMOOTH_PASSES = 12  # sweeps over the border at most
-SLOW = 0.9  # of the violation: where a round leaves more, balls are handed over as well
-HUB = 16.0  # times the mean edge weight of a vertex: a move along an arc may cost no more cut
-DENSE_BLOCKS = 4096  # up to here a (k, k) table of touching blocks is small: 16 MiB
+PATIENCE = 6  # stop after this many rounds in a row without less violation
+SMOOTH_PASSES = 12  # largest number of sweeps over the border
+SLOW = 0.9  # if a round leaves more than this fraction of the violation, balls are moved too
+HUB = 16.0  # a move along an arc adds at most HUB x (mean edge weight per vertex) to the cut
+DENSE_BLOCKS = 4096  # up to this number, neighbours are found in a (k, k) table: 16 MiB
 
 
 @dataclass(eq=False)
 class _Front:
-    """The border vertices, and scratch that lives through all rounds."""
+    """The border vertices, and work arrays that are used in all rounds."""
 
     border: Border
     count: int
@@ -170,22 +171,26 @@ class _Front:
 
     @property
     def vertices(self) -> npt.NDArray[np.int32]:
-        """The border vertices listed so far."""
+        """The list of border vertices."""
         return np.asarray(self.border.vertices[: self.count])
 
     def list_anew(self, state: State) -> None:
-        """List the vertices that touch another block now."""
+        """Update the list: find all vertices with a neighbour in another block."""
         self.count = kernels.list_border(state.csr, state.part, self.border)
 
     def grow_trees(self, state: State, turn: int) -> None:
-        """Span the blocks by trees, other ones in every turn."""
+        """Compute spanning trees of the blocks, with other roots for each `turn`."""
         connecting_kernels.grow_trees(state.csr, state.part, turn, self.known, self.trees)
         self.known[:] = 0
 
 
 @dataclass(eq=False)
 class _Arcs:
-    """The quotient graph in CSR form: starts (k + 1,); per arc its two blocks and its opposite."""
+    """The quotient graph in CSR form.
+
+    starts (k + 1,): first arc of each block. block, other, reverse: for each arc, its two blocks
+    and the number of the opposite arc.
+    """
 
     starts: IntVector
     block: IntVector
@@ -194,11 +199,11 @@ class _Arcs:
 
 
 def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 0) -> bool:
-    """Repair in rounds of routing and moving until all contracts hold or nothing helps.
+    """Repair in rounds of routing and moving until all blocks satisfy their contracts.
 
-    With `connected`, no move takes a block apart: only leaves of trees that span the blocks move,
-    and where none of them helps, the trees are grown from other roots, up to `rerootings` times.
-    Returns whether all contracts hold.
+    Returns whether they do; it stops if nothing helps. With `connected`, no move disconnects a
+    block: only leaves of spanning trees of the blocks move, and if none of them helps, trees with
+    other roots are tried, up to `rerootings` times.
     """
     if state.holds():
         return True
@@ -227,7 +232,7 @@ def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 
 
 
 def smooth(state: State) -> None:
-    """Lower the cut by greedy moves of border vertices that keep all contracts."""
+    """Reduce the cut by greedy moves of border vertices that violate no contract."""
     front = _Front.of(state, connected=False)
     kernels.smooth(
         state.csr, state.n_bytes, state.limits, state.blocks, front.border, front.count,
@@ -236,7 +241,7 @@ def smooth(state: State) -> None:
 
 
 def _round(state: State, front: _Front, connected: bool, violation: float) -> bool:
-    """Route what is too much, move it; return whether any vertex moved."""
+    """Route the excess weight and move vertices; return whether any vertex moved."""
     arcs, flow, stuck = _routed(state, front)
     moved = _carry_out(state, front, arcs, flow, connected) if flow.any() else 0
     off = state.violations()
@@ -250,7 +255,10 @@ def _round(state: State, front: _Front, connected: bool, violation: float) -> bo
 
 
 def _routed(state: State, front: _Front) -> tuple[_Arcs, FloatArray, npt.NDArray[np.bool_]]:
-    """Return what flows along each arc of the quotient graph, and which blocks are stuck."""
+    """Return the quotient graph, the weight to move along each arc, and which blocks are stuck.
+
+    A block is stuck if its excess or lack cannot be routed.
+    """
     arcs = _touching(state, front)
     excess, deficit, room, spare = _needs(state)
     order = np.argsort(-state.violations(), kind="stable")
@@ -263,9 +271,9 @@ def _routed(state: State, front: _Front) -> tuple[_Arcs, FloatArray, npt.NDArray
 
 
 def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray, connected: bool) -> int:
-    """Give or take balls of vertices for blocks that are stuck; return the vertices moved.
+    """Move balls of vertices to or from blocks that are stuck; return the number of vertices moved.
 
-    Empty blocks come first, then those of most violation.
+    Empty blocks come first, then blocks in descending order of violation.
     """
     peeling = Peeling.of(state, connected)
     order = np.lexsort((-off, state.size > 0))
@@ -273,7 +281,7 @@ def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray, conn
 
 
 def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Return what each block must give, must get, may get and may give [units], each (k,)."""
+    """Return the weight that each block must give, must get, may get and may give (k,) [units]."""
     with np.errstate(invalid="ignore", divide="ignore"):
         per_byte = np.where(state.memory > 0, state.weight / state.memory, 0)
         too_much = np.where(state.memory > state.caps, state.memory - state.caps, 0) * per_byte
@@ -292,7 +300,7 @@ def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray
 
 
 def _some_weight(state: State) -> float:
-    """Return the lightest positive weight of a vertex, or 1: an empty block asks for that much."""
+    """Return the weight that an empty block needs: the least vertex weight above zero, or 1."""
     heavy = state.weights[state.weights > 0]
     return float(heavy.min()) if heavy.size else 1.0
 
@@ -315,11 +323,14 @@ def _touching(state: State, front: _Front) -> _Arcs:
 
 
 def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, connected: bool) -> int:
-    """Move vertices along every arc with flow, those into final receivers first."""
+    """Move vertices along all arcs with flow, first into blocks that pass nothing on.
+
+    Returns the number of vertices moved.
+    """
     starts = np.zeros(arcs.other.size + 1, np.int64)
     pattern = (state.csr, state.part, front.vertices, arcs.starts, arcs.other, flow, starts)
     kernels.seeds_of_arcs(*pattern, front.vertices[:0], np.empty(0))
-    # Not empty even without seeds: an empty array asks for counting.
+    # At least one entry, as seeds_of_arcs only counts if the array is empty.
     seeds = np.empty(int(starts[-1]) + 1, front.vertices.dtype)
     gains = np.empty(seeds.size)
     kernels.seeds_of_arcs(*pattern, seeds, gains)
@@ -335,15 +346,15 @@ def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, conne
 
 
 def _worst_gain(state: State) -> float:
-    """Return the least gain of a move along an arc [edge weight]: vertices of many edges stay."""
+    """Return the least gain of a move along an arc [edge weight]; it excludes hubs."""
     total = float(state.adjwgt.sum()) if state.adjwgt.size else float(state.graph.adjncy.size)
     return -HUB * max(total / state.graph.n, 1e-300)
 
 
 def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
-    """Return the arcs with flow in such an order that blocks give before they receive.
+    """Return the arcs with flow, ordered such that each block gives before it receives.
 
-    A block that passes weight on then makes room for it first. Arcs of circles come last.
+    So a block that passes weight on has room for it. Arcs of cycles come last.
     """
     used = np.flatnonzero(flow > 0)
     gives = np.bincount(arcs.block[used], minlength=arcs.starts.size - 1)

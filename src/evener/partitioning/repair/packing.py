@@ -1,4 +1,4 @@
-"""Brings blocks of heavy vertices into their contracts: local search, then packing afresh."""
+"""Repairs partitions with heavy vertices: by local search, or by packing all vertices again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from evener.partitioning.repair.state import State
 # Work bounds, so that a repair of heavy vertices takes seconds at most:
 PAIRS_PER_STEP = 10_000_000  # pairs (vertex of a bad block, other block) tried in one search
 MAX_ATTEMPTS = 24  # packings tried after the first
-ATTEMPT_BUDGET = 200_000  # vertices placed in all of them together
-POLISH_BUDGET = 20_000_000  # vertices looked at to improve them, all together
+ATTEMPT_BUDGET = 200_000  # vertices placed by all attempts together
+POLISH_BUDGET = 20_000_000  # vertices examined by `polish` in all attempts together
 
 
 def polish(state: State, *, steps: int) -> bool:
-    """Lower the violation by single moves and swaps until none helps.
+    """Reduce the violation by up to `steps` single moves and swaps, until none helps.
 
-    At most `steps` of them. Returns whether all contracts hold.
+    Returns whether all blocks satisfy their contracts.
     """
     choice = np.zeros(2, np.int64)
     given_up: set[int] = set()
@@ -36,10 +36,11 @@ def polish(state: State, *, steps: int) -> bool:
 
 
 def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
-    """Place all vertices anew, heaviest first, and polish; return whether all contracts hold.
+    """Assign all vertices from scratch, heaviest first, and polish.
 
-    Repeated while they do not, with weights perturbed more each time before they are sorted, and
-    fewer times on larger graphs. Ends with the least violation found.
+    Returns whether all blocks satisfy their contracts. While they do not, this is repeated with
+    randomly perturbed weights for sorting, perturbed more each time; fewer times on larger graphs.
+    The partition with the least violation is used.
     """
     rng = np.random.default_rng(seed)
     given, best, least = state.part.copy(), state.part.copy(), np.inf

@@ -1,4 +1,4 @@
-"""Proofs that no partition of a graph can keep a contract, each naming block and shortfall."""
+"""Proofs that no partition can satisfy a contract; each names the block and the missing amount."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from evener.plans.partition import RELATIVE_SLACK
 from evener.wording import memory
 
 FIX_FEWER = "Fix fewer vertices, or give a larger --epsilon or a larger device."
-SUMS_DIFFER = 1e-9  # relative: sums of real weights in another order differ by less
+SUMS_DIFFER = 1e-9  # relative: changing the order of real weights changes their sum by less
 
 
 @dataclass(frozen=True, eq=False)
 class _Divisible:
-    """What is left to divide: vertices that may move, and the room that fixed ones leave.
+    """The vertices that may move, and the limits that remain besides the fixed vertices.
 
-    vertices (f,): their numbers; weights, n_bytes (f,) theirs. low, high, caps (k,): as in State,
-    and said_low, said_high, said_caps as in the contract, all less what fixed vertices take. names
-    (k,): of devices, with a note where vertices are fixed. empty (k,): where none is.
+    vertices (f,): their numbers; weights, n_bytes (f,): their weights and bytes. low, high, caps
+    (k,): limits of State; said_low, said_high, said_caps (k,): limits of the contract, for
+    messages; the amounts of fixed vertices are subtracted from all limits. names (k,): device
+    names, with a note if the block has fixed vertices. empty (k,): whether it has none.
     """
 
     vertices: IntVector
@@ -55,12 +56,12 @@ class _Divisible:
 
     @property
     def beside(self) -> str:
-        """What messages on all blocks add."""
+        """Words that messages about all blocks add if there are fixed vertices."""
         return "" if self.empty.all() else " besides fixed vertices"
 
 
 def prove_possible(state: State, names: list[str]) -> None:
-    """Raise InfeasibleError where a simple argument shows that no partition keeps the contract."""
+    """Raise InfeasibleError if a simple proof shows that no partition satisfies the contract."""
     _fixed_vertices_fit(state, names)
     rest = _Divisible.of(state, names)
     if rest.empty.all():
@@ -84,7 +85,7 @@ def prove_possible(state: State, names: list[str]) -> None:
 
 
 def _fixed_vertices_fit(state: State, names: list[str]) -> None:
-    """Refuse fixed vertices that are too much for their block by themselves."""
+    """Raise InfeasibleError if the fixed vertices of a block exceed its limits."""
     if not state.fixed.size:
         return
     fixed = np.flatnonzero(state.fixed)
@@ -101,7 +102,7 @@ def _fixed_vertices_fit(state: State, names: list[str]) -> None:
 
 
 def prove_fixed_fit(held: FloatArray, high: FloatArray, names: list[str], unit: str) -> None:
-    """Raise InfeasibleError where fixed vertices (k,) weigh more than their block may (k,)."""
+    """Raise InfeasibleError if the weight of fixed vertices (k,) exceeds a block's high (k,)."""
     over = np.where(held > high * (1 + RELATIVE_SLACK), held - high, 0.0)
     if (over > 0).any():
         b = int(over.argmax())
@@ -113,7 +114,7 @@ def prove_fixed_fit(held: FloatArray, high: FloatArray, names: list[str], unit: 
 
 
 def prove_blocks(n: int, k: int) -> None:
-    """Raise InfeasibleError where there are more blocks than vertices."""
+    """Raise InfeasibleError if there are more blocks than vertices."""
     if k > n:
         raise InfeasibleError(
             f"there are {k:,} blocks but only {n:,} vertices: a block would be empty",
@@ -122,7 +123,7 @@ def prove_blocks(n: int, k: int) -> None:
 
 
 def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: str) -> None:
-    """Raise InfeasibleError where the sum of weights (n,) is below all lows, or above all highs."""
+    """Raise InfeasibleError if the sum of weights is below that of lows or above that of highs."""
     total, least, most = (float(values.sum()) for values in (weights, low, high))
     if least > total * (1 + SUMS_DIFFER):
         raise InfeasibleError(
@@ -144,9 +145,9 @@ def prove_heaviest(
     unit: str,
     vertices: IntVector | None = None,
 ) -> None:
-    """Raise InfeasibleError where a vertex's amount (n,) exceeds the limit (k,) of every block.
+    """Raise InfeasibleError if a vertex's amount (n,) exceeds the limit (k,) of every block.
 
-    vertices (n,): their numbers, where they are not 0 to n - 1.
+    vertices (n,): vertex numbers; None: 0 to n - 1.
     """
     v, b = int(amounts.argmax()), int(limits.argmax())
     if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
@@ -168,7 +169,7 @@ def _bytes_covered(state: State) -> None:
 
 
 def _lightest_fits_everywhere(rest: _Divisible) -> None:
-    """Refuse a block for which any vertex is too much, where it would be empty without."""
+    """Raise InfeasibleError if no vertex fits a block that has no fixed vertices."""
     if not rest.empty.any():
         return
     lightest, high = float(rest.weights.min()), np.where(rest.empty, rest.high, np.inf)
@@ -203,9 +204,10 @@ def _some_weight_is_allowed(rest: _Divisible) -> None:
 
 
 def _some_number_fits(rest: _Divisible) -> None:
-    """Refuse a block for which any number of vertices is too light or too heavy.
+    """Raise InfeasibleError if any number of vertices is too light or too heavy for a block.
 
-    Where all vertices weigh nearly the same, their sums lie near its multiples, with gaps between.
+    This happens if all vertices weigh nearly the same: their sums then lie near multiples of this
+    weight, with gaps between.
     """
     lightest, heaviest = float(rest.weights.min()), float(rest.weights.max())
     if lightest <= 0:
@@ -234,7 +236,7 @@ def _some_number_fits(rest: _Divisible) -> None:
 
 
 def _each_fits_somewhere(rest: _Divisible) -> None:
-    """Refuse a vertex that fits into some blocks by weight, and only into others by its bytes."""
+    """Raise InfeasibleError for a vertex whose weight and bytes do not both fit any block."""
     order = np.argsort(-rest.high, kind="stable")
     best_cap = np.maximum.accumulate(rest.caps[order])
     allowed = np.searchsorted(-rest.high[order], -rest.weights, side="right")

@@ -1,4 +1,4 @@
-"""State: the partition that a repair works on, with the limits and running totals of its blocks."""
+"""State: the partition that a repair changes, with the limits and current totals of its blocks."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from evener.partitioning.repair import block_kernels as kernels
 from evener.partitioning.repair.block_kernels import BlockTotals, ContractLimits
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 
-REPAIR_SEED = 20_613  # an arbitrary number, always the same: repairs are deterministic
-# Share of the vertices: a repair that moves more leaves small pieces and ragged borders behind, so
-# that it is followed by steps that mend them.
+REPAIR_SEED = 20_613  # arbitrary, but constant, so that repairs are deterministic
+# A repair that moves more than this fraction of the vertices leaves small pieces and ragged
+# borders, so steps that remove these follow.
 MANY_MOVED = 0.02
 Number = TypeVar("Number", bound=np.integer[Any])
-INT64_END = 2.0**63  # floats from here on have no int64
+INT64_END = 2.0**63  # floats from this one on do not fit int64
 
 
 @dataclass(eq=False)
 class State:
     """A partition being repaired, changed in place.
 
-    part (n,) int32: the block of every vertex; weights [units], n_bytes [B] (n,): what vertices
-    weigh. low, high, caps, scale (k,): as in ContractLimits, wider than the contract's by
-    RELATIVE_SLACK / 2, so that sums of real weights in another order keep them too; low and high
-    then narrowed to sums that exist. weight, size, memory (k,) and fixed: as in BlockTotals;
-    held (k,): the weight of fixed vertices. adjwgt: edge weights, empty where all are 1.
+    part (n,) int32: the block of every vertex. weights [units], n_bytes [B] (n,): of the vertices.
+    low, high, caps, scale (k,): see ContractLimits. The limits are wider than the contract's by
+    RELATIVE_SLACK / 2, so that the order in which real weights are added does not matter; low and
+    high are then narrowed to weights that blocks can have. weight, size, memory (k,) and fixed: see
+    BlockTotals. held (k,): the weight of each block's fixed vertices. adjwgt: edge weights, empty
+    if all are 1.
     """
 
     graph: Graph
@@ -59,7 +60,11 @@ class State:
         constraint: int,
         fixed: IntVector = NO_VERTICES,
     ) -> State:
-        """Copy the partition and sum up its blocks. fixed: the vertices that never move."""
+        """Copy the partition and compute the totals of its blocks.
+
+        constraint: index of the vertex weight that the contract limits. fixed: the vertices that
+        must not move.
+        """
         k = contract.k
         slack = RELATIVE_SLACK / 2 * np.abs(contract.targets)
         capped = bool(np.isfinite(contract.caps).any())
@@ -100,17 +105,17 @@ class State:
 
     @property
     def csr(self) -> CSRGraph:
-        """The graph as kernels take it, with the weights that are balanced."""
+        """The graph in the form for kernels, with the vertex weight that is balanced."""
         return CSRGraph(self.graph.xadj, self.graph.adjncy, self.adjwgt, self.weights)
 
     @property
     def limits(self) -> ContractLimits:
-        """The limits as kernels take them."""
+        """The limits in the form for kernels."""
         return ContractLimits(self.low, self.high, self.caps, self.scale)
 
     @property
     def blocks(self) -> BlockTotals:
-        """The partition and its totals as kernels take them."""
+        """The partition and its totals in the form for kernels."""
         return BlockTotals(self.part, self.weight, self.size, self.memory, self.fixed)
 
     @property
@@ -119,7 +124,7 @@ class State:
         return np.flatnonzero(~self.fixed) if self.fixed.size else np.arange(self.graph.n)
 
     def may_move(self, vertices: npt.NDArray[Number]) -> npt.NDArray[Number]:
-        """Return those of the vertices that are not fixed."""
+        """Return the entries of `vertices` that are not fixed."""
         return vertices[~self.fixed[vertices]] if self.fixed.size else vertices
 
     def sum_up(self) -> None:
@@ -127,7 +132,7 @@ class State:
         kernels.sum_up(self.blocks, self.weights, self.n_bytes)
 
     def sum_up_fixed(self) -> None:
-        """Set the blocks' totals to those of their fixed vertices alone."""
+        """Set the blocks' totals to those of their fixed vertices only."""
         for totals, amounts in (
             (self.weight, self.weights), (self.memory, self.n_bytes), (self.size, None)
         ):  # fmt: skip
@@ -146,9 +151,10 @@ class State:
         self.size[b] += 1
 
     def violations(self) -> FloatArray:
-        """Return how far each block (k,) is outside its contract, relative to its target.
+        """Return by how much each block (k,) violates its contract.
 
-        An empty block counts 1 more.
+        This is the distance of its weight from the limits, relative to its target, plus the excess
+        of its bytes, relative to its cap, plus 1 if the block is empty.
         """
         off = np.maximum(np.maximum(self.low - self.weight, self.weight - self.high), 0)
         with np.errstate(over="ignore"):
@@ -156,18 +162,19 @@ class State:
         return np.asarray(off / self.scale + over + (self.size == 0), np.float64)
 
     def holds(self) -> bool:
-        """Whether every block keeps its contract."""
+        """Return whether every block satisfies its contract."""
         return not self.violations().any()
 
 
 def _reachable(
     weights: NumberArray, empty: BoolArray, held: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits, narrowed to multiples of what divides all weights; low >= one vertex.
+    """Return the limits, narrowed to multiples of the greatest common divisor of all weights.
 
-    No block can weigh anything else. With real weights that differ, no such divisor is known.
-    weights: of the vertices that may move; held (k,): of fixed vertices, besides which the others
-    make multiples; empty (k,): where there are none.
+    Blocks can only have such weights (plus the weight of fixed vertices). For real weights that
+    differ, no divisor is known. Each low is also at least the weight of one vertex, as blocks must
+    not be empty. weights: of the vertices that may move. empty (k,): whether a block has no fixed
+    vertices; held (k,): the weight of these.
     """
     lightest = float(weights.min()) if weights.size else 0.0
     least = np.where(empty, lightest, held)
@@ -182,11 +189,11 @@ def _reachable(
 def _multiples(
     weights: NumberArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the limits, narrowed to multiples of what divides all weights."""
+    """Return the limits, narrowed to multiples of the greatest common divisor of the weights."""
     unit = _divisor(weights)
     if unit == 0:
         return low, high
-    # Rounding errors must not lose a multiple: both tolerances are within the slack given anyway.
+    # Rounding errors must not lose a multiple; both tolerances are below the slack of the limits.
     of_limits, of_multiples = RELATIVE_SLACK / 8, RELATIVE_SLACK / 4
     lowest = np.ceil(low / unit * (1 - of_limits)) * unit
     highest = np.floor(high / unit * (1 + of_limits)) * unit
@@ -197,9 +204,9 @@ def _multiples(
 
 
 def _divisor(weights: NumberArray) -> float:
-    """Return the greatest number of which all weights are multiples, or 0 where none is known.
+    """Return the greatest common divisor of all weights, or 0 if none is known.
 
-    Integers stay integers: a float beyond 2^53 may be another number, with another divisor.
+    Integers are not converted to floats, which may be rounded beyond 2^53.
     """
     largest = weights.max(initial=0)
     if largest == 0 or weights.min() == largest:

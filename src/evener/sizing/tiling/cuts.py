@@ -1,18 +1,20 @@
-"""A matrix cut straight across: into columns, or by guillotine cuts, in two again and again.
+"""Columns of rectangles, and guillotine cuts, which divide a matrix in two again and again.
 
-Columns hold given numbers of devices (KL), or have the least half-perimeter, of devices in their
-order (KL) or in any (BR). The best columns hold
-devices in the order of their areas: a column of r devices adds r times its width, so the largest
-areas belong into the columns with the fewest devices ([BBRR01]_). The cost of the first q devices
-is then the least over the size of the last column, a recurrence in one variable. By the quadrangle
-inequality the last column never starts earlier with more devices, which bounds the search.
+The number of devices in each column is given (KL), or columns are chosen such that the total
+half-perimeter is least, with devices in their given order (KL) or in any order (BR). The best
+columns contain the devices in order of area: a column of r devices costs r times its width, so the
+largest areas belong in the columns with the fewest devices ([BBRR01]_). The cost of the first q
+devices is then a minimum over the size of the last column, a recurrence in one variable. By the
+quadrangle inequality the last column never starts earlier for more devices, which limits the
+search.
 
-Columns are a special case of guillotine cuts, so the best cuts are never worse; where one device is
-much faster than the others they save up to a tenth. Devices stay in the order of their areas, and
-every cut parts a run of them in two. Up to FEW devices the best of these cuts are found, by branch
-and bound over runs and shapes (`best_cuts`). Beyond that a box is cut where columns or rows on
-either side have the least half-perimeter, out of a few places, until at most SMALL devices are left
-(`good_cuts`); if that is no better than columns, columns are returned.
+Columns are a special case of guillotine cuts, so the best cuts are never worse; if one device is
+much faster than the others, cuts save up to a tenth. Devices stay in order of area, and every cut
+divides a run of them in two. For up to FEW devices the best of these cuts are found by branch and
+bound over runs and shapes (`best_cuts`). For more devices, `good_cuts` tries a few positions for
+each cut, and takes the one for which columns or rows on both sides have the least half-perimeter,
+until at most SMALL devices are left in a box. If that is no better than columns, it returns
+columns.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ Columns = list[npt.NDArray[np.int64]]
 def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
     """Return the columns of least total half-perimeter (BR, [BBRR01]_; [Cla14]_, 5.1.2).
 
-    areas (p,): above zero, in any unit. shape: height and width of the matrix, in one unit. Each
-    column lists its devices from top to bottom; columns from left to right. O(p x a column's size),
-    p = 1,000 in 10 ms.
+    areas (p,): above zero, in any unit. shape: height and width of the matrix, in the same unit.
+    Columns are returned from left to right, each with its devices from top to bottom. O(p x size of
+    a column); p = 1,000 takes 10 ms.
     """
     height, width = shape
     order = np.argsort(-areas, kind="stable")
@@ -50,15 +52,16 @@ def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
 
 
 def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int64], float]:
-    """Return where the last column of the first q devices starts, (p + 1,), and the total cost.
+    """Return for each q the first device of the last column of the first q devices, (p + 1,).
 
-    widths (p + 1,): of all devices before each one together, if they filled columns `height` high.
-    A column costs the product of two sums, of ones and of widths, which satisfies the quadrangle
-    inequality whatever the order of the devices.
+    Also returns the total cost. widths (p + 1,): cumulative widths: entry q is the total width of
+    columns of this height that the first q devices fill. Besides its height, a column costs the
+    product of its number of devices and its width, which satisfies the quadrangle inequality for
+    any order of the devices.
     """
     p = widths.size - 1
     cost = np.zeros(p + 1)
-    start = np.zeros(p + 1, np.int64)  # of the last column, when the first q devices are placed
+    start = np.zeros(p + 1, np.int64)  # start of the last column if the first q devices are placed
     counts = np.arange(p + 1, dtype=np.float64)
     first = 0
     for q in range(1, p + 1):
@@ -70,11 +73,11 @@ def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int
 
 
 def grid_columns(p: int, n_columns: int | Sequence[int] | None = None) -> Columns:
-    """Return columns of devices in their order: a grid, or columns of the sizes given.
+    """Return columns of p devices in their order: a grid, or columns of given sizes.
 
-    n_columns: how many columns of as many devices each, or how many devices each column has.
-    Without it the grid nearest to a square; a prime number of devices makes one column. Raises
-    UsageError where n_columns does not divide p, or the sizes do not add up to p.
+    n_columns: the number of columns of a grid, or a sequence with the number of devices in each
+    column; None: the grid nearest to a square (a prime number of devices makes one column). Raises
+    UsageError if the number of columns does not divide p, or the sizes do not add up to p.
     """
     if n_columns is None:
         n_columns = max(c for c in range(1, int(p**0.5) + 1) if p % c == 0)
@@ -97,10 +100,10 @@ def ordered_columns(
 ) -> Columns:
     """Return KL's columns of least total half-perimeter with devices in their order ([KL99]_).
 
-    [Cla14]_, 5.1.1, has p_j devices in column j, and leaves the p_j open: these are the best of
-    all. areas (p,), shape: as for `best_columns`. n_columns: how many; None: any number. Unlike
-    BR's, columns take devices as they come, fast ones or slow ones. Raises UsageError where there
-    are fewer devices than columns.
+    [Cla14]_, 5.1.1, has p_j devices in column j but does not say how to choose p_j; this function
+    finds the best numbers. areas (p,), shape: see `best_columns`. n_columns: number of columns;
+    None: any number. Unlike BR, devices are not sorted by area. Raises UsageError if there are
+    fewer devices than columns.
     """
     height, width = shape
     p = areas.size
@@ -120,7 +123,10 @@ def ordered_columns(
 
 
 def _least_of_number(widths: FloatArray, n_columns: int) -> list[npt.NDArray[np.int64]]:
-    """Return where the last, the last but one, ... of the columns of q devices starts, (p + 1,)."""
+    """Return, for the last column, the last but one, and so on, its first device by q (p + 1,).
+
+    q: number of devices in this column and the columns before it.
+    """
     p = widths.size - 1
     counts = np.arange(p + 1, dtype=np.float64)
     cost = np.where(counts == 0, 0.0, np.inf)
@@ -139,10 +145,10 @@ def _least_of_number(widths: FloatArray, n_columns: int) -> list[npt.NDArray[np.
 def columns_half_perimeter(
     areas: FloatArray, columns: Sequence[npt.NDArray[np.int64]], shape: tuple[float, float]
 ) -> float:
-    """Return the sum of the half-perimeters of devices in columns, before rounding to blocks.
+    """Return the sum of half-perimeters of devices in columns, before rounding to blocks.
 
-    In the unit of shape: each column adds the height of the matrix once, and its own width for
-    every device in it.
+    It has the unit of `shape`. Each column adds the height of the matrix once, and its own width
+    once per device in it.
     """
     height, width = shape
     share = np.array([areas[column].sum() for column in columns]) / areas.sum()
@@ -150,18 +156,21 @@ def columns_half_perimeter(
     return float(len(columns) * height + width * (sizes * share).sum())
 
 
-FEW = 16  # devices for which all cuts are searched: 25 ms, and four times that for two more
-MAX_DEVICES = 256  # of good_cuts: 0.3 s; columns are within a hundredth of the bound there
-PLACES = 8  # at which good_cuts tries to cut a box, in either direction
-SMALL = 7  # devices left in a box for which good_cuts searches all cuts
-MIN_SHARE = 1e-12  # of the matrix, for an area: a box needs some width
-DIGITS = 10  # decimals to which the widths of boxes are compared
-BETTER = 1 - 1e-12  # ratio below which cuts count as better than columns
+FEW = 16  # all cuts are searched for at most this many devices (25 ms; two more: 100 ms)
+MAX_DEVICES = 256  # limit of good_cuts (0.3 s); columns are then within 1 % of the bound
+PLACES = 8  # number of positions where good_cuts tries to cut a box, in each direction
+SMALL = 7  # good_cuts searches all cuts of boxes with at most this many devices
+MIN_SHARE = 1e-12  # least share of the matrix for an area, as a box needs some width
+DIGITS = 10  # widths of boxes are equal if they agree to this many decimals
+BETTER = 1 - 1e-12  # cuts count as better than columns if the ratio is below this
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A box in two parts, beside each other or the first on top; each a Cut or a device number."""
+    """A cut of a box into two parts, each of which is a Cut or a device number.
+
+    beside: whether the parts lie side by side; otherwise the first is on top.
+    """
 
     beside: bool
     first: Cut | int
@@ -170,7 +179,11 @@ class Cut:
 
 @dataclass
 class CutSearch:
-    """Branch and bound over runs a:b of sorted areas in boxes of some height and width."""
+    """Branch and bound: finds the best cuts of boxes, each for a run a:b of devices sorted by area.
+
+    areas, before, least: the sorted areas, and sums of areas, and of 2 sqrt(area), of the devices
+    before each. found: the value, position and direction of the best cut of each box solved.
+    """
 
     areas: list[float]
     before: list[float]
@@ -178,7 +191,7 @@ class CutSearch:
     found: dict[tuple[int, int, float], tuple[float, int, bool]] = field(default_factory=dict)
 
     def best(self, a: int, b: int, height: float, width: float) -> float:
-        """Return the least sum of half-perimeters of devices a:b that fill a box."""
+        """Return the least sum of half-perimeters if devices a:b fill a box of this size."""
         if b - a == 1:
             return height + width
         key = (a, b, round(width, DIGITS))
@@ -200,14 +213,17 @@ class CutSearch:
     def boxes(
         self, a: int, middle: int, b: int, beside: bool, height: float, width: float
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the two boxes, height and width, of a cut before device `middle`."""
+        """Return (height, width) of the two boxes that a cut before device `middle` makes."""
         share = (self.before[middle] - self.before[a]) / (self.before[b] - self.before[a])
         if beside:
             return (height, width * share), (height, width * (1 - share))
         return (height * share, width), (height * (1 - share), width)
 
     def tree(self, order: list[int], a: int, b: int, height: float, width: float) -> Cut | int:
-        """Return the cuts of a box for which `best` was called; order: the devices' numbers."""
+        """Return the best cuts of a box for which `best` was called before.
+
+        order: the device numbers, sorted by area.
+        """
         if b - a == 1:
             return order[a]
         _, middle, beside = self.found[a, b, round(width, DIGITS)]
@@ -227,10 +243,13 @@ class CutSearch:
         return choices
 
     def _bound(self, a: int, b: int, height: float, width: float) -> float:
-        """Return a lower bound: squares, or bars where a square does not fit into the box."""
+        """Return a lower bound on the half-perimeters of devices a:b in a box.
+
+        It assumes squares, or for areas whose square does not fit the box, bars across it.
+        """
         side = min(height, width)
         bound = self.least[b] - self.least[a]
-        while a < b and self.areas[a] > side * side:  # areas fall
+        while a < b and self.areas[a] > side * side:  # areas are in descending order
             bound += side + self.areas[a] / side - 2 * self.areas[a] ** 0.5
             a += 1
         return bound
@@ -239,10 +258,10 @@ class CutSearch:
 def best_cuts(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
 ) -> tuple[Cut | int, float]:
-    """Return the cuts of least total half-perimeter for some devices, and that sum.
+    """Return the cuts of least total half-perimeter for `devices`, and their half-perimeter.
 
-    areas (p,): above zero where a device is one of `devices`, in any unit. shape: height and width
-    of the matrix, in one unit, which is also that of the sum. Beyond FEW devices it takes long.
+    areas (p,): in any unit, above zero for each of `devices`. shape: height and width of the
+    matrix; the half-perimeter has the same unit. This takes long for more than FEW devices.
     """
     height, width = shape
     search, order = search_of(areas, shape, devices)
@@ -253,7 +272,7 @@ def best_cuts(
 def search_of(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
 ) -> tuple[CutSearch, npt.NDArray[np.int64]]:
-    """Return a search over these devices in the order of their areas, and that order."""
+    """Return a CutSearch for these devices sorted by descending area, and the sorted devices."""
     order = devices[np.argsort(-areas[devices], kind="stable")]
     shares = np.maximum(areas[order] / areas[order].sum(), MIN_SHARE)
     own = shares * (shape[0] * shape[1] / shares.sum())
@@ -264,10 +283,10 @@ def search_of(
 def good_cuts(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
 ) -> tuple[Cut | int, float]:
-    """Return cuts of small total half-perimeter for some devices, and that sum.
+    """Return cuts of small total half-perimeter for `devices`, and their half-perimeter.
 
-    The least of all for up to FEW devices, and never more than columns or rows. Arguments as of
-    `best_cuts`. Raises UsageError for more than MAX_DEVICES devices.
+    It is the least possible for up to FEW devices, and never more than that of columns or rows. The
+    arguments are those of `best_cuts`. Raises UsageError for more than MAX_DEVICES devices.
     """
     if devices.size <= FEW:
         return best_cuts(areas, shape, devices)
@@ -284,7 +303,10 @@ def good_cuts(
 
 @dataclass
 class _Ways:
-    """Columns, rows and cuts of runs a:b of sorted areas in boxes, with their half-perimeters."""
+    """Divisions of boxes by columns, rows or cuts, each for a run a:b of devices sorted by area.
+
+    before: sums of the areas before each device. order: the device numbers, sorted by area.
+    """
 
     exact: CutSearch
     before: FloatArray
@@ -292,7 +314,7 @@ class _Ways:
     known: dict[tuple[int, int, float], float] = field(default_factory=dict)
 
     def divided(self, a: int, b: int, height: float, width: float) -> tuple[float, Cut | int]:
-        """Return the half-perimeter of the best division found, and the division."""
+        """Return the best division found for devices a:b, after its half-perimeter."""
         if b - a <= SMALL:
             value = self.exact.best(a, b, height, width)
             return value, self.exact.tree(self.order, a, b, height, width)
@@ -311,7 +333,7 @@ class _Ways:
         return first + second, Cut(chosen[1], tree, further)
 
     def straight(self, a: int, b: int, height: float, width: float) -> float:
-        """Return the half-perimeter of columns, or of rows if these have less."""
+        """Return the half-perimeter of the best columns for devices a:b, or of rows if smaller."""
         if b - a == 1:
             return height + width
         key = (a, b, round(width, DIGITS))

@@ -1,9 +1,9 @@
 """FPM-KL: a grid of devices whose heights and widths follow speed surfaces s(m, n).
 
-Each round takes the speed curves of the surfaces at the present column widths, sizes the heights in
-every column for equal finish, and sets new widths in proportion to the columns' speeds ([LR10]_;
-[Cla14]_, 5.1.3). Rounds need not converge: the best grid seen is returned, and whether its devices
-finish together.
+Each round takes the speed curves of the surfaces at the current column widths, computes heights in
+every column with which its devices finish together, and sets new widths in proportion to the
+columns' speeds ([LR10]_; [Cla14]_, 5.1.3). Rounds need not converge: the best grid found is
+returned, with a flag that says whether its devices finish together.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.cuts import Columns, grid_columns
 
 MAX_ROUNDS = 30  # of new widths
-KNOTS = 400  # at which a speed curve is sampled that is neither constant nor piecewise
-MAX_SPEED = 1e300  # blocks/s: speeds above count as this, so that their sums are finite
+KNOTS = 400  # a speed curve that is neither constant nor piecewise is sampled at this many areas
+MAX_SPEED = 1e300  # [blocks/s] higher speeds count as this, so that their sums are finite
 
 
 class TimeSurface(Protocol):
-    """Time as a function of height and width [blocks]; SpeedSurface is one."""
+    """Protocol of time as a function of height and width [blocks], for example SpeedSurface."""
 
     def time(self, height: float, width: float) -> float:
         """Return the time of a rectangle [s]."""
 
     def at_width(self, width: float) -> SpeedModel:
-        """Return the model of a column `width` wide, with rows as units."""
+        """Return the speed model of a device in a column `width` wide, with rows as units."""
 
 
 @dataclass(frozen=True)
 class OfArea:
-    """The surface of a speed model by area: sides do not matter."""
+    """The TimeSurface of a speed model by area, in which the shape does not matter."""
 
     model: SpeedModel
 
@@ -48,7 +48,10 @@ class OfArea:
         return float(self.model.time(height * width))
 
     def at_width(self, width: float) -> SpeedModel:
-        """Return the model of a column `width` wide, with rows as units; see KNOTS."""
+        """Return the speed model of a device in a column `width` wide, with rows as units.
+
+        It is exact for constant and piecewise models; others are sampled at KNOTS areas.
+        """
         capacity = self.model.capacity / width
         if isinstance(self.model, Constant):
             return Constant(self.model.rate / width, capacity)
@@ -60,7 +63,11 @@ class OfArea:
 
 
 class Grid(NamedTuple):
-    """A grid of devices, the time of each [s], and the round in which it was found."""
+    """A grid of devices.
+
+    seconds (k,): time of each device [s]. converged: see grid_of_surfaces. rounds: number of the
+    round in which the grid was found.
+    """
 
     tiling: Tiling
     seconds: FloatArray
@@ -76,12 +83,13 @@ def grid_of_surfaces(
     tolerance: float = 0.05,
     block: int = 1,
 ) -> Grid:
-    """Return the grid of shape = (rows, columns) [blocks] by surfaces with sides in blocks.
+    """Return the grid of devices for a matrix of shape = (rows, columns) [blocks].
 
-    n_columns: as for `grid_columns`. The grid has converged if the slowest device takes at most
-    1 + tolerance times as long as the fastest, or if widths that were tried before come up again
-    within a block of the best ones: whole blocks allow no more. Raises UsageError where
-    devices do not make such columns, InfeasibleError where a column cannot take its share.
+    surfaces: times by height and width in blocks. n_columns: see `grid_columns`. The grid has
+    converged if the slowest device takes at most 1 + tolerance times as long as the fastest, or if
+    the widths of a round were tried before and differ by at most one block from the best ones, as
+    whole blocks then permit no improvement. Raises UsageError if the devices do not fill such
+    columns, InfeasibleError if a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
     shares = np.ones(len(columns))
@@ -106,7 +114,7 @@ def grid_of_surfaces(
 
 
 def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
-    """Return whole numbers that sum to total in proportion to shares, by largest remainders."""
+    """Return whole numbers in proportion to `shares` that sum to `total`, by largest remainders."""
     ideal = shares * (total / shares.sum())
     whole = np.floor(ideal).astype(np.int64)
     up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
@@ -130,7 +138,7 @@ def _round(
     edges = np.cumsum(widths) - widths
     for j, (column, width) in enumerate(zip(columns, widths.tolist(), strict=True)):
         if width == 0:
-            speeds[j] = 1e-9  # unknown; above zero, so that the column may get width again
+            speeds[j] = 1e-9  # unknown, but above zero so that the column can get width again
             continue
         heights = _heights(surfaces, column, width, shape[0], j)
         boxes[0, column], boxes[1, column] = np.cumsum(heights) - heights, edges[j]

@@ -1,4 +1,4 @@
-"""tile: divides a matrix by any of METHODS: KL, BR, 1.5D and FPM-KL of [Cla14]_, cuts, the tree."""
+"""tile: divides a matrix by any of METHODS: KL, BR, 1.5D, FPM-KL ([Cla14]_), guillotine, tree."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ from evener.sizing.tiling.whole import (
 )
 from evener.wording import brief, meant
 
-MAX_CUT_WORK = 1 << 18  # devices x blocks a side up to which `auto` takes cuts: about a second
+# `auto` uses cuts if devices x (blocks per side) is at most this, which takes about a second.
+MAX_CUT_WORK = 1 << 18
 
-Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # with notes for people
+Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # a tiling, and notes for the user
 NumberOfColumns: TypeAlias = "int | Sequence[int] | None"
 
 
 @dataclass(frozen=True, eq=False)
 class TilingDevices:
-    """Speed models of k devices by area [blocks], and surfaces by height and width where given.
+    """The speeds of k devices: speed models by area [blocks], and optional speed surfaces.
 
-    fixed: (k,) or one [s], added to the time of each device that has blocks.
+    surfaces: speeds by height and width, for all devices or none. fixed: (k,) or one number [s],
+    added to the time of each device that has blocks.
     """
 
     models: Sequence[SpeedModel]
@@ -49,13 +51,13 @@ class TilingDevices:
 
     @property
     def constant(self) -> bool:
-        """Whether every speed is constant, without capacities and fixed costs."""
+        """Whether every speed is constant, and there are no capacities and no fixed times."""
         endless = all(np.isinf(m.capacity) for m in self.models)
         return self.one_speed_each and endless and not np.any(self.fixed)
 
     @property
     def one_speed_each(self) -> bool:
-        """Whether every speed is constant, up to a capacity."""
+        """Whether every speed is constant; capacities and fixed times are permitted."""
         return all(isinstance(m, Constant) for m in self.models)
 
     def seconds(self, height: npt.NDArray[np.int64], width: npt.NDArray[np.int64]) -> FloatArray:
@@ -72,7 +74,10 @@ class TilingDevices:
 
 @dataclass(frozen=True, eq=False)
 class TilingRequest:
-    """The arguments of a method. shape, targets (k,) [blocks]; allowed: areas at a time scale."""
+    """The arguments of a method.
+
+    shape, targets (k,) [blocks]. allowed: see whole.Allowed. places, n_columns, slices: see `tile`.
+    """
 
     devices: TilingDevices
     shape: tuple[int, int]
@@ -88,8 +93,9 @@ class TilingRequest:
 class Tiled:
     """A tiling with its targets and predicted seconds.
 
-    targets (k,) [blocks]: areas asked for, before rounding. seconds (k,) [s]: predicted for the
-    areas reached, for one update of every block. method: a key of METHODS. notes: for people.
+    targets (k,) [blocks]: the ideal areas, before rounding. seconds (k,) [s]: predicted times of
+    one update of all blocks, for the areas of the tiling. method: a key of METHODS. notes:
+    sentences for the user.
     """
 
     tiling: Tiling
@@ -113,12 +119,12 @@ class Tiled:
 
     @property
     def ratio(self) -> float:
-        """Sum of half-perimeters / that of squares with the same areas."""
+        """(Sum of half-perimeters) / (sum of the half-perimeters of squares of the same areas)."""
         return self.half_perimeter / self.tiling.bound()
 
     @property
     def imbalance(self) -> float:
-        """Largest area / target - 1: the price of whole blocks."""
+        """Largest area / target - 1, the effect of rounding to whole blocks."""
         used = self.targets > 0
         return float((self.tiling.areas[used] / self.targets[used]).max() - 1)
 
@@ -139,17 +145,19 @@ def tile(  # noqa: PLR0913 - public: options of several methods
 
     devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
     `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
-    "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
-    the lowest places into columns. n_columns: of kl and fpm-kl: how many, or how many devices each
-    has. sizes: how areas follow models: "exact", or as [Cla14]_ by "gpa" or "npa".
-    fixed_seconds: (k,) or one [s], added to the time of each device that has blocks.
+    "auto". places: place of each device in the machine's tree, for "hierarchical"; with `slices`,
+    this method cuts the rectangles of the lowest places into columns. n_columns: for kl and fpm-kl,
+    the number of columns, or the number of devices in each column. sizes: the method that computes
+    areas from models: "exact", or "gpa" or "npa" as in [Cla14]_. fixed_seconds: (k,) or one number
+    [s], added to the time of each device that has blocks.
 
-    kl and br take one speed per device, the model's at an even share; areas of the others follow
-    the models ([Cla14]_, 5.1 and 5.2). Without n_columns kl has the columns of least half-perimeter
-    with devices in their order, fpm-kl the grid nearest to a square.
+    kl and br use one speed per device, that of its model at an even share; in the other methods
+    areas are computed from the models ([Cla14]_, 5.1 and 5.2). Without n_columns, kl chooses the
+    columns of least half-perimeter with devices in their order, and fpm-kl the grid nearest to a
+    square.
 
-    Raises UsageError for an unknown method or one that cannot do what is asked, InputError for
-    speeds that are not above zero, InfeasibleError where the devices cannot take the matrix.
+    Raises UsageError for an unknown method, or an option that the method does not take, InputError
+    for speeds that are not above zero, InfeasibleError if the devices cannot take the matrix.
     """
     blocks = blocks_of(shape, block)
     own = devices_of(devices)
@@ -185,9 +193,9 @@ def _refuse_unused(method: str, **given: bool) -> None:
 
 
 def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> TilingDevices:
-    """Return devices from speeds, speed models or speed surfaces, all of one sort.
+    """Return TilingDevices from speeds, speed models or speed surfaces, all of the same kind.
 
-    Raises InputError for speeds that are not above zero, for none, and for mixtures.
+    Raises InputError for speeds that are not above zero, for no devices, and for mixed kinds.
     """
     if isinstance(given, Sequence) and any(isinstance(one, SpeedSurface) for one in given):
         surfaces = [one for one in given if isinstance(one, SpeedSurface)]
@@ -205,7 +213,10 @@ def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> Ti
 
 
 def blocks_of(shape: tuple[int, int], block: int) -> tuple[int, int]:
-    """Rows and columns of blocks that cover shape [elements]; InputError where there are none."""
+    """Return the numbers of rows and columns of blocks that cover `shape` [elements].
+
+    Raises InputError if shape or block is below 1, or there are more than MAX_SIDE blocks per side.
+    """
     if block < 1 or min(shape) < 1 or -(-max(shape) // block) > MAX_SIDE:
         raise InputError(
             f"a matrix of {shape[0]:,} x {shape[1]:,} elements cannot be divided into blocks of "
@@ -215,10 +226,13 @@ def blocks_of(shape: tuple[int, int], block: int) -> tuple[int, int]:
 
 
 def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
-    """Return areas by one speed a device, the model's at an even share, capped by capacities."""
+    """Return target areas and `allowed` by one speed per device, limited by capacities.
+
+    The speed of a device is that of its model at an even share.
+    """
     even = total / len(devices.models)
     speeds = np.array([float(m.speed(min(even, m.capacity))) for m in devices.models])
-    # Divided by a power of two, which changes no digit, as sums of speeds near 1e308 are infinite.
+    # Divide by a power of two, which changes no digit, as sums of speeds near 1e308 are infinite.
     speeds = np.ldexp(speeds, -int(np.frexp(speeds.max())[1]))
     targets = speeds * (total / speeds.sum())
     return targets, proportional(targets, np.array([m.capacity for m in devices.models]))
@@ -227,9 +241,9 @@ def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, A
 def areas_by_models(
     devices: TilingDevices, total: int, sizes: str = "exact"
 ) -> tuple[FloatArray, Allowed]:
-    """Return areas at which all finish together, and those allowed at a multiple of the time.
+    """Return target areas with which all devices finish together, and `allowed`, by their models.
 
-    sizes: the method of `solve_sizes` that finds them.
+    sizes: the method of `solve_sizes` that computes the targets.
     """
     method = "auto" if sizes == "exact" else sizes
     solved = solve_sizes(devices.models, total, method, fixed_seconds=devices.fixed)
@@ -271,7 +285,7 @@ def _br(request: TilingRequest) -> Made:
 
 
 def _guillotine(request: TilingRequest) -> Made:
-    """Return cuts if they have less half-perimeter than columns in whole blocks too."""
+    """Return guillotine cuts, or columns if these have no more half-perimeter in whole blocks."""
     columns, _ = _br(request)
     used = np.flatnonzero(request.targets > 0)
     tree, _ = good_cuts(request.targets, request.shape, used)
@@ -309,8 +323,8 @@ def _fpm_kl(request: TilingRequest) -> Made:
     return grid.tiling, tuple(notes)
 
 
-CONSTANT = ("kl", "br")  # take one speed per device
-# Of options that not all methods take: which do.
+CONSTANT = ("kl", "br")  # methods that use one speed per device
+# For each option that not all methods take, the methods that take it.
 TAKEN_BY = {
     "n_columns": ("kl", "fpm-kl"),
     "slices": ("hierarchical",),

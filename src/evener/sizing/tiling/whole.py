@@ -1,16 +1,17 @@
-"""Columns and cuts in whole blocks, with the least max(area / target), alone and along a tree.
+"""Tilings in whole blocks with the least max(area / target): by columns, by cuts, along a tree.
 
-At scale T every device may take the blocks that it could at T times the targets' finish time. The
-least feasible T is found by bisection, to one in a million. Columns: a column of width w can be
-covered if its devices' whole heights, floor(blocks / w), add up to the rows; T is feasible if the
-widest such columns add up to the matrix's width. Cuts: of each part, the greatest height that its
-devices can cover is known for every width; heights of parts on top of each other add up, widths of
-parts beside each other do.
+At scale T every device may take the blocks that it can do in T times the finish time of the
+targets. The least feasible T is found by bisection, with relative precision 1e-6. Columns: the
+devices of a column of width w cover all rows if their whole heights, floor(blocks / w), add up to
+the number of rows; T is feasible if the widest such columns add up to the width of the matrix.
+Cuts: for each part and each width, the greatest height that the part's devices can cover is
+computed. For parts on top of each other these heights are added; for parts side by side the widths
+are added.
 
-Along the platform's tree nodes come first, then the devices in each, at any depth. The devices of a
-node fill one rectangle, so they share what the node receives ([Cla14]_, 5.2: inter-node by columns,
-inter-device within). Within a node devices get columns as well, or slices over its full height, as
-in [Cla14]_.
+Along the platform's tree the matrix is divided among nodes first, then among the devices of each
+node; the tree may have any depth. The devices of a node fill one rectangle, so they share the data
+that the node receives ([Cla14]_, 5.2: columns for the nodes, slices for the devices of a node).
+Within a node, devices get a tiling by columns too, or slices of full height, as in [Cla14]_.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from evener.sizing.equal_finish import halved
 from evener.sizing.rounding import whole_sizes
 from evener.sizing.tiling.cuts import Columns, Cut, best_columns, columns_half_perimeter
 
-PRECISION = 1e-6  # relative, of the scale
-MAX_AREA = 2.0**60  # blocks of one device, so that sums are finite
-MAX_BLOCKS = 1 << 14  # a side, for cuts: a height is kept for every width of every part
+PRECISION = 1e-6  # relative precision of the scale
+MAX_AREA = 2.0**60  # limit on the blocks of one device, so that sums are finite
+MAX_BLOCKS = 1 << 14  # limit per side, for cuts: a height is stored for every width of every part
 
-# Returns the blocks (p,) that each device may take at a scale, which is 1 at the targets.
+# Function of a scale, which is 1 at the targets, that returns the blocks (p,) each device may take.
 Allowed = Callable[[float], FloatArray]
 
 
 def proportional(targets: FloatArray, caps: FloatArray | None = None) -> Allowed:
-    """Return `allowed` for constant speeds: targets (p,) x scale, up to caps (p,) [blocks]."""
+    """Return `allowed` for constant speeds: targets (p,) x scale, at most caps (p,) [blocks]."""
     most = np.full(targets.size, MAX_AREA) if caps is None else np.minimum(caps, MAX_AREA)
     return lambda scale: np.minimum(targets * scale, most)
 
@@ -45,11 +46,11 @@ def proportional(targets: FloatArray, caps: FloatArray | None = None) -> Allowed
 def whole_columns(
     columns: Columns, targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
 ) -> Tiling:
-    """Return the tiling in whole blocks with the least scale that these columns admit.
+    """Return the tiling in whole blocks with the least scale that is possible with these columns.
 
-    columns: the devices of each, top to bottom; devices in none get nothing. targets (p,) [blocks]:
-    areas are as near to these as the scale allows. Raises InfeasibleError where no scale lets the
-    columns be covered.
+    columns: the devices of each column from top to bottom; devices in no column get nothing.
+    targets (p,) [blocks]: areas are as near to these as the scale allows. Raises InfeasibleError if
+    the columns cannot cover the matrix at any scale.
     """
     rows, width = shape
     if not columns:
@@ -82,9 +83,9 @@ def whole_columns(
 
 
 def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
-    """Return the least feasible scale, to PRECISION; any larger one must be feasible too.
+    """Return the least feasible scale, with relative precision PRECISION.
 
-    Raises InfeasibleError where no scale is.
+    All scales above a feasible one must be feasible too. Raises InfeasibleError if no scale is.
     """
     if not feasible(MAX_AREA):
         total = float(np.floor(allowed(MAX_AREA)).sum())
@@ -103,7 +104,7 @@ def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
 def _widest(
     blocks: FloatArray, starts: npt.NDArray[np.int64], rows: int, width: int
 ) -> npt.NDArray[np.int64]:
-    """Return (c,) the largest width at which the devices of each column still cover all rows."""
+    """Return for each column the largest width (c,) at which its devices still cover all rows."""
     sizes = np.diff(np.append(starts, blocks.size))
     low, high = np.zeros(starts.size, np.int64), np.full(starts.size, width, np.int64)
     while (low < high).any():
@@ -115,7 +116,7 @@ def _widest(
 
 
 def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
-    """Return whole widths near the ideal ones that sum to `total`, each at most `most`."""
+    """Return whole widths (c,) near `ideal` that sum to `total`, each at most `most`."""
     widths = np.minimum(np.floor(ideal).astype(np.int64), most)
     while (left := total - int(widths.sum())) > 0:
         room = np.flatnonzero(widths < most)
@@ -127,10 +128,10 @@ def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.
 def whole_cuts(
     tree: Cut | int, targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
 ) -> Tiling:
-    """Return the tiling in whole blocks with the least scale that these cuts admit.
+    """Return the tiling in whole blocks with the least scale that is possible with these cuts.
 
-    Other arguments as of `whole_columns`. Raises UsageError for a matrix of more
-    than MAX_BLOCKS blocks a side, InfeasibleError where caps leave no solution.
+    tree: the cuts. The other arguments are those of `whole_columns`. Raises UsageError for a matrix
+    of more than MAX_BLOCKS blocks per side, InfeasibleError if caps permit no solution.
     """
     if max(shape) > MAX_BLOCKS:
         raise UsageError(
@@ -150,9 +151,10 @@ def whole_cuts(
 
 
 class _Part:
-    """What the devices of a part of the tree can cover: heights[w] at width w, widths[h] likewise.
+    """The largest rectangles that the devices of a part of the tree can cover.
 
-    At width 0 the height is that of the matrix; at height 0 the width.
+    heights[w]: largest height at width w; widths[h]: largest width at height h. heights[0] and
+    widths[0] are the height and width of the matrix.
     """
 
     def __init__(self, tree: Cut | int, blocks: FloatArray, shape: tuple[int, int]) -> None:
@@ -175,14 +177,20 @@ class _Part:
 
 
 def _inverse(values: IntVector, most: int) -> IntVector:
-    """Return for each y in 0..most the largest x whose value is y or more; values never rise."""
+    """Return for each y in 0..most the largest index x with values[x] >= y.
+
+    values: in descending order.
+    """
     return np.searchsorted(-values, -np.arange(most + 1), side="right").astype(np.int64) - 1
 
 
 def _place(
     part: _Part, targets: FloatArray, box: tuple[int, int, int, int], boxes: IntVector
 ) -> None:
-    """Fill the box (top, left, height, width) with the devices of a part, near their targets."""
+    """Divide `box` among the devices of a part, near their targets; store the result in `boxes`.
+
+    box: (top, left, height, width). boxes (4, p): the same for each device.
+    """
     top, left, height, width = box
     if isinstance(part.tree, int):
         boxes[:, part.tree] = box if height * width else 0
@@ -216,7 +224,7 @@ Place = tuple[str, ...]
 def upright_or_lying(
     targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
 ) -> Tiling:
-    """Return BR's columns, or rows where these have the lesser half-perimeter, in whole blocks.
+    """Return BR's columns in whole blocks, or rows if these have a smaller half-perimeter.
 
     targets (p,) [blocks], zero for devices that get nothing.
     """
@@ -240,11 +248,11 @@ def along_the_tree(
     slices: bool = False,
     block: int = 1,
 ) -> Tiling:
-    """Return a tiling in which devices of one place fill one rectangle, place in place.
+    """Return a tiling in which the devices of each place fill one rectangle, at all levels.
 
-    places: of each device, from the top of the tree down, as ("node0", "socket1"). slices: cut the
-    rectangle of devices of one lowest place into columns of one device each. Other arguments as for
-    `whole_columns`. Raises InfeasibleError as it does.
+    places: the place of each device, from the top of the tree down, for example ("node0",
+    "socket1"). slices: cut the rectangle of each lowest place into columns of one device. The other
+    arguments, and the InfeasibleError, are those of `whole_columns`.
     """
     boxes = np.zeros((4, targets.size), np.int64)
     devices = np.flatnonzero(targets > 0)
@@ -269,7 +277,10 @@ def _divide(
     boxes: npt.NDArray[np.int64],
     task: _TreeTiling,
 ) -> None:
-    """Fill `boxes` (4, k) of these devices: top, left, height and width within `box`."""
+    """Divide `box` among these devices; store top, left, height and width in `boxes` (4, k).
+
+    depth: level of the tree at which the devices are grouped next.
+    """
     top, left, height, width = box
     if height * width == 0:
         return
@@ -301,7 +312,10 @@ def _divide(
 def _groups(
     devices: npt.NDArray[np.int64], depth: int, places: Sequence[Place]
 ) -> list[npt.NDArray[np.int64]]:
-    """Return devices grouped by their place at this depth; one placed higher up is alone."""
+    """Return devices grouped by their place at this depth.
+
+    A device whose place has fewer levels is a group by itself.
+    """
     found: dict[object, list[int]] = {}
     for device in devices.tolist():
         place = places[device]
