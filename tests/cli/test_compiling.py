@@ -139,7 +139,7 @@ def test_with_a_bar_it_stands_beside_the_step():
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (SystemExit(7), "a program that was given ended this one: sys.exit(7)"),
+        (SystemExit(7), "the user's program called sys.exit(7)"),
         (MemoryError(), "out of memory"),
         (MemoryError("no room for 3"), "out of memory: no room for 3"),
         (RuntimeError("can't start new thread"), "does not let this process start another thread"),

@@ -42,7 +42,7 @@ def test_the_fit_of_the_papers_points():
     assert fit.slope == pytest.approx(0.2e-6)
     assert (fit.middle, fit.large) == pytest.approx((19.5, 23.7))
     assert [fit.at(e * 1e6) for e in (10, 60, 300)] == pytest.approx([11.3, 19.5, 23.7])
-    with pytest.raises(InputError, match="two points"):
+    with pytest.raises(InputError, match="two measured points"):
         fit_ratio(points[:1])
 
 

@@ -120,7 +120,7 @@ def explained(error: Exception | SystemExit) -> Exception:
     compiled kernels.
     """
     if isinstance(error, SystemExit):
-        return ToolError(f"a program that was given ended this one: sys.exit({error.code!r})")
+        return ToolError(f"the user's program called sys.exit({error.code!r})")
     if isinstance(error, MemoryError):
         return ToolError(f"out of memory{f': {error}' if str(error) else ''}", hint=_LIMITS)
     if isinstance(error, RuntimeError) and "start new thread" in str(error):

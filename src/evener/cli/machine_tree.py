@@ -102,7 +102,7 @@ def device_text(devices: Sequence[Device]) -> str:
 
 
 def _home_words(devices: Sequence[Device]) -> list[str]:
-    """Return the location of devices, "host n1", "cores 0-3"; of several, of first and last."""
+    """Return the location of devices, as "host n1" or "cores 0-3"; of several, first and last."""
     from evener.platforms.homes import cores_text
 
     words = []

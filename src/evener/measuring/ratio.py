@@ -119,7 +119,7 @@ def _at_random(graph: AnyGraph, share: float, seed: int) -> npt.NDArray[np.int32
 def fit_ratio(points: Sequence[RatioPoint]) -> RatioFit:
     """Return the fit to two or more points. A piece without points continues the previous one."""
     if len(points) < 2:
-        raise InputError("r by arcs needs at least two points")
+        raise InputError("a fit of r by numbers of arcs needs at least two measured points")
     arcs, r = np.array([p.arcs for p in points]), np.array([p.r for p in points])
     ends = PIECES[0] * float(arcs.max()), PIECES[1] * float(arcs.max())
     small = arcs <= ends[0]

@@ -172,7 +172,7 @@ MAX_BARS = 64  # blocks with a bar: those that send most
 
 @dataclass(frozen=True)
 class VolumeBar:
-    """A block: number, colour, device and volume; bar: volume over the largest [%]."""
+    """A row of the table: block number, colour, device, volume; bar: volume / largest [%]."""
 
     number: int
     colour: str

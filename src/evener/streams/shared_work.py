@@ -21,7 +21,7 @@ ROWS = 2_000_000  # table entries computed at once
 
 
 class Kinds(NamedTuple):
-    """Kinds of equal processors: the kind of each (k,), and a member and the size (kinds,)."""
+    """Kinds of equal processors: the kind of each processor (k,); one member and size of each."""
 
     of: IntArray
     first: IntArray

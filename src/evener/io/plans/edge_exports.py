@@ -102,7 +102,7 @@ def _csv(plan: EdgePlan, ends: EdgeEnds | None) -> Iterator[bytes]:
 def _write_lists(folder: Path, plan: EdgePlan, ends: EdgeEnds | None) -> list[str]:
     if ends is None:
         raise UsageError(
-            "lists of edges need the graph", hint="Name the graph file after the plan."
+            "lists of edges need the graph", hint="Give the graph file after the plan file."
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists", hint="Name a folder that does not exist.")

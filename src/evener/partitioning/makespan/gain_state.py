@@ -55,7 +55,7 @@ class Prices:
 
     @cached_property
     def _passes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The pair of blocks, b k + c, of each entry of route_link (r,), and its block b (r,)."""
+        """Two arrays (r,): for each entry of route_link its pair of blocks b k + c, and b."""
         costs = self.costs
         pair = np.repeat(np.arange(costs.k**2), np.diff(costs.route_start))
         return pair, pair // costs.k

@@ -22,7 +22,7 @@ Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], boo
 
 @dataclass(frozen=True)
 class App:
-    """An application that is here: what it computes, in a few words, and its program.
+    """A built-in application: a short description of what it computes, and its program.
 
     iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
     a run's values those that are written. program_for: makes the program for a graph where that
