@@ -157,7 +157,7 @@ def _scotch(subject: _Subject) -> Iterator[bytes]:
     elif subject.first is None:
         raise UsageError(
             "scotch needs the graph, because its vertices have their own numbers",
-            hint="Name the graph file after the plan.",
+            hint="Give the graph file after the plan file.",
         )
     else:
         numbers = numbers + subject.first

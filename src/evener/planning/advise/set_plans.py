@@ -114,7 +114,7 @@ class SetPlanner:
         return fastest(whole or tried) if tried else None
 
     def _best_coarse(self, mask: BoolArray) -> Candidate | None:
-        """Return the best plan for these devices (k,) on the coarse graph, projected to the graph."""
+        """Return these devices' (k,) best plan of the coarse graph, projected to the graph."""
         if self.graph.n < 2 * self.problem.platform.k:
             return None
         seed, runs = self.options.seed, COARSE_RUNS[self.options.preset]
