@@ -14,8 +14,9 @@ from evener.platforms.platform import Platform
 from evener.tuning.steps import Steps
 
 # Blocks count as even if the slowest device computes at most EVEN times as long as it would with
-# even blocks, or if the confidence interval of the gain begins below WORTH.
-EVEN, WORTH = 1.03, 1.02
+# even blocks, apart from the imbalance that the plan allows, or if the confidence interval of the
+# gain begins below WORTH.
+EVEN, WORTH = 1.01, 1.02
 GROUPS = 8  # groups of consecutive steps, whose means give confidence intervals
 T_95 = 2.36  # Student's t for a confidence of 95 % with 7 degrees of freedom
 SHARED = 0.1  # share of the time from which on a device without a core is reported
@@ -26,11 +27,13 @@ IDLE = 0.3  # share of the time from which on waiting of all ranks is reported
 class Measured:
     """A measured run of a program on the blocks of a plan.
 
-    steps: the steps of the run. units (k,): number of units in each device's block.
+    steps: the steps of the run. units (k,): number of units in each device's block. epsilon: the
+    imbalance that the plan allows; another plan of the same epsilon need not be more even.
     """
 
     steps: Steps
     units: FloatArray
+    epsilon: float = 0.03
 
     def __post_init__(self) -> None:
         if not (self.computing[self.units > 0] > 0).all():
@@ -95,7 +98,7 @@ class Measured:
         busy = self.units > 0
         even = self.units.sum() / self.speeds[busy].sum()
         slowest = float(self.computing.max())
-        if slowest <= EVEN * even:
+        if slowest <= EVEN * (1 + self.epsilon) * even:
             said.append(
                 f"computing is even: the slowest rank computes {slowest / even - 1:.1%} longer "
                 "than it would with even blocks"
@@ -118,7 +121,9 @@ class Measured:
         """Whether another plan would gain nothing beyond noise."""
         busy = self.units > 0
         even = self.units.sum() / self.speeds[busy].sum()
-        return float(self.computing.max()) <= EVEN * even or self.gain[1] <= WORTH
+        return (
+            float(self.computing.max()) <= EVEN * (1 + self.epsilon) * even or self.gain[1] <= WORTH
+        )
 
     def samples(self, platform: Platform) -> list[DeviceSpeeds]:
         """Return a sample for each device of the platform.

@@ -174,7 +174,7 @@ def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Me
         last = (folder / "output.log").read_text(errors="replace").strip().split("\n")[-1][:200]
         raise ToolError(f"the program ended with exit code {code}: {last}")
     steps = steps_of(traces, options.step_every)
-    return Measured(steps, plan.certificate.weights)
+    return Measured(steps, plan.certificate.weights, float(plan.options.get("epsilon", 0.03)))
 
 
 def _planned_again(
