@@ -62,7 +62,7 @@ LINES = "number_of_elements 3\nnumber_of_processors 2\n0\n1\n1\n"
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (LINES.replace("elements 3", "elements 4"), "after 3 of the declared 4 elements"),
+        (LINES.replace("elements 3", "elements 4"), "only 3 of the declared 4 elements"),
         (LINES + "0\n", "contains more"),
         (LINES.replace("0\n1\n1", "0\n2\n1"), "block 2 does not exist: there are 2"),
         (LINES.replace("0\n1\n1", "0\n1.5\n1"), "a block must be a whole number"),

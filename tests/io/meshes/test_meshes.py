@@ -177,7 +177,7 @@ def test_openfoam_without_a_file(tmp_path):
 
 
 REFUSED = [
-    ("square.su2", "NELEM= 4", "NELEM= 5", 6, "after 4 of the declared 5 cells"),
+    ("square.su2", "NELEM= 4", "NELEM= 5", 6, "only 4 of the declared 5 cells"),
     ("square.su2", "NELEM= 4", "NELEM= 3", 6, "3 cells but contains more"),
     ("square.su2", "NELEM= 4", "NELEM= 999999999999", 6, "999,999,999,999 cells"),
     ("square.su2", "NELEM= 4", "NELEM= -4", 2, "NELEM= needs a whole number"),
@@ -189,7 +189,7 @@ REFUSED = [
     ("square.su2", "1 0 1\n", "1 x 1\n", 9, "'x'"),
     ("square.su2", "NDIME= 2", "NDIME= 4", 1, "NDIME must be 2 or 3"),
     ("square.su2", "NMARK= 1", "NELEM= 0", 16, "appears twice"),
-    ("two.msh", "4\n1 15", "5\n1 15", 17, "after 4 of the declared 5 cells"),
+    ("two.msh", "4\n1 15", "5\n1 15", 17, "only 4 of the declared 5 cells"),
     ("two.msh", "2 3 2 5 1 1 2 3 4", "2 3 2 5 1 1 2 3 7", None, "point 7"),
     ("two.msh", "2 3 2 5 1 1 2 3 4", "2 3 3 5 1 1 2 3 4", 15, "needs 3 tags and 4 corners"),
     ("two.msh", "2 3 2 5 1 1 2 3 4", "2 99 2 5 1 1 2 3 4", 15, "type 99 are unknown"),
