@@ -90,12 +90,27 @@ def test_a_program_without_collective_calls(plan, capsys):
         (["--", "true"], 5, "belongs neither to Open MPI, MPICH nor Slurm"),
         (["--prepare", "cp x y", *program()], 2, "must contain {plan}"),
         (["--prepare", "false {plan}", *program()], 5, "--prepare ended with exit code 1"),
+        (["-o", "no/x.plan", *program()], 3, "does not exist"),
+        (["-o", "x.plan", *program()], 2, "is also an input"),
         ([], 2, "no program is given"),
     ],
 )
 def test_what_cannot_be_measured(plan, capsys, words, code, said):
     assert main(["tune", plan, *words]) == code
     assert said in capsys.readouterr().err
+
+
+def test_samples_of_a_program_that_fails(plan, capsys):
+    words = program("fail", steps=60, costs="2e-5,2e-5,6e-5")
+    assert main(["tune", plan, "--samples", "speeds.toml", *words]) == 5
+    assert "the program ended with exit code" in capsys.readouterr().err
+    assert len(read_speeds("speeds.toml")) == 3
+
+
+def test_a_plan_made_slice_by_slice_is_refused(plan, capsys):
+    assert main(["plan", "g.graph", "--k", "3", "--memory", "2GiB", "-o", "s.plan"]) == 0
+    assert main(["tune", "s.plan", *program()]) == 2
+    assert "was made slice by slice" in capsys.readouterr().err
 
 
 def test_fortran_is_measured(plan, capsys, monkeypatch):

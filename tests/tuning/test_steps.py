@@ -27,7 +27,7 @@ def traces(patterns, computing, waiting, kept=None):
         sums[:, 1] = (number - 1) * waited
         first = 0 if kept is None else kinds.size - kept
         found.append(RankTrace(
-            rank, len(computing), kinds.size, float(at[-1]), True, at[first:], kinds[first:],
+            rank, len(computing), kinds.size, float(at[-1]), at[first:], kinds[first:],
             sums[first:], first, np.zeros((len(computing), 2), np.int64),
         ))  # fmt: skip
     return found
@@ -107,7 +107,7 @@ def test_a_program_that_is_too_short():
 )
 def test_what_even_blocks_can_gain(computing, waiting, gain, is_even, reason):
     measured = Measured(
-        steps_of(traces([[SMALL]] * 60, computing, waiting)), np.array([50.0, 50.0])
+        steps_of(traces([[SMALL]] * 60, computing, waiting)), np.array([50.0, 50.0]), 0.0
     )
     assert measured.gain[0] == pytest.approx(gain, rel=1e-3)
     assert measured.is_even == is_even
@@ -117,7 +117,7 @@ def test_what_even_blocks_can_gain(computing, waiting, gain, is_even, reason):
 
 def test_samples_of_a_device_without_a_block():
     steps = steps_of(traces([[SMALL]] * 60, [0.002, 0.001, 0.003], [0.001, 0.002, 0.0]))
-    measured = Measured(steps, np.array([40.0, 0.0, 60.0]))
+    measured = Measured(steps, np.array([40.0, 0.0, 60.0]), 0.0)
     samples = measured.samples(Platform.flat([10.0, 5.0, 10.0]))
     assert [one.samples[0].speed for one in samples] == pytest.approx([2e4, 1e4, 2e4])
     again = joined(samples, samples)

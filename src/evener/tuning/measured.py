@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from evener.errors import InputError
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Platform
 from evener.tuning.steps import Steps
+from evener.tuning.traces import RankTrace
 
 # Blocks count as even if the slowest device computes at most EVEN times as long as it would with
 # even blocks, apart from the imbalance that the plan allows, or if the confidence interval of the
@@ -28,12 +30,14 @@ class Measured:
     """A measured run of a program on the blocks of a plan.
 
     steps: the steps of the run. units (k,): number of units in each device's block. epsilon: the
-    imbalance that the plan allows; another plan of the same epsilon need not be more even.
+    imbalance that the plan allows; another plan of the same epsilon need not be more even. traces:
+    of all ranks, by rank.
     """
 
     steps: Steps
     units: FloatArray
-    epsilon: float = 0.03
+    epsilon: float
+    traces: Sequence[RankTrace] = ()
 
     def __post_init__(self) -> None:
         if not (self.computing[self.units > 0] > 0).all():
@@ -87,43 +91,50 @@ class Measured:
 
     def _gain(self, seconds: FloatArray, computing: FloatArray) -> float:
         step, own = seconds.mean(), computing.mean(axis=0)
+        return float(step / (step - own.max() + self._even(own)))
+
+    def _even(self, computing: FloatArray) -> float:
+        """Return the time per step outside MPI [s] with even blocks; computing (k,): measured."""
         busy = self.units > 0
-        even = self.units.sum() / (self.units[busy] / own[busy]).sum()
-        return float(step / (step - own.max() + even))
+        return float(self.units.sum() / (self.units[busy] / computing[busy]).sum())
 
     @property
-    def reasons(self) -> list[str]:
-        """Reasons why another plan would gain nothing, or less than the speeds promise."""
-        said = []
-        busy = self.units > 0
-        even = self.units.sum() / self.speeds[busy].sum()
-        slowest = float(self.computing.max())
-        if slowest <= EVEN * (1 + self.epsilon) * even:
-            said.append(
-                f"computing is even: the slowest rank computes {slowest / even - 1:.1%} longer "
-                "than it would with even blocks"
-            )
-        elif self.gain[1] <= WORTH:
-            said.append("the gain is within the noise of the measurement, or below 2 %")
-        if (self.waiting / self.seconds).min() > IDLE:
-            said.append(
-                f"all ranks spend {(self.waiting / self.seconds).min():.0%} of the time in MPI or "
-                "more: messages, or cores that are shared, limit the program, not the blocks"
-            )
-        return said + [
-            f"rank {rank} was ready and had no core for {self.without_core[rank]:.0%} of the time: "
-            "other programs use its core, which looks like a slow device"
-            for rank in np.flatnonzero(self.without_core > SHARED)
-        ]
+    def excess(self) -> float:
+        """Time that the slowest rank computes / time with even blocks, minus 1."""
+        return float(self.computing.max()) / self._even(self.computing) - 1
 
     @property
     def is_even(self) -> bool:
         """Whether another plan would gain nothing beyond noise."""
-        busy = self.units > 0
-        even = self.units.sum() / self.speeds[busy].sum()
-        return (
-            float(self.computing.max()) <= EVEN * (1 + self.epsilon) * even or self.gain[1] <= WORTH
-        )
+        return self._is_balanced or self.gain[1] <= WORTH
+
+    @property
+    def _is_balanced(self) -> bool:
+        return 1 + self.excess <= EVEN * (1 + self.epsilon)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Reasons why another plan would gain nothing, or less than the speeds promise."""
+        reasons = []
+        if self._is_balanced:
+            reasons.append(
+                f"computing is even: the slowest rank computes {self.excess:.1%} longer than it "
+                "would with even blocks"
+            )
+        elif self.is_even:
+            reasons.append("the gain is within the noise of the measurement, or below 2 %")
+        idle = float((self.waiting / self.seconds).min())
+        if idle > IDLE:
+            reasons.append(
+                f"all ranks spend {idle:.0%} of the time or more in MPI: messages or shared cores "
+                "limit the program, not the blocks"
+            )
+        return reasons + [
+            f"rank {rank} was ready to run but had no core for {share:.0%} of the time: other "
+            "processes use its core, so the device seems slow"
+            for rank, share in enumerate(self.without_core)
+            if share > SHARED
+        ]
 
     def samples(self, platform: Platform) -> list[DeviceSpeeds]:
         """Return a sample for each device of the platform.

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evener.errors import InputError, ToolError
+from evener.files.writing import refusal
 from evener.integrations.launching.launchers import MPICH, OPENMPI, Launcher, launcher_of
 from evener.integrations.launching.running import run_to_end
 from evener.machine_code.packs import users_folder
@@ -48,7 +49,7 @@ def run_measured(
     ranks differs.
     """
     launcher = launcher_of(program=words[0])
-    preload = {"LD_PRELOAD": str(shim_for(launcher)), "EVENER_TUNE": str(folder)}
+    preload = {"LD_PRELOAD": str(shim_for(launcher, folder)), "EVENER_TUNE": str(folder)}
     if own := os.environ.get("LD_PRELOAD"):
         preload["LD_PRELOAD"] += f":{own}"
     log = folder / "output.log"
@@ -101,22 +102,26 @@ def _with(variables: dict[str, str], words: Sequence[str], kind: str) -> list[st
     return [words[0], f"--export=ALL,{','.join(pairs)}", *words[1:]]
 
 
-def shim_for(launcher: Launcher) -> Path:
+def shim_for(launcher: Launcher, private: Path) -> Path:
     """Return the library to preload into the ranks of a launcher; compile it if it is not cached.
 
-    The compiler is the mpicc in the launcher's folder, otherwise the one in PATH. The cached file's
-    name contains a digest of the source, the compiler and its options. Raises ToolError if there is
-    no compiler, and if compiling fails.
+    private: folder for the library of a user without a cache folder. The compiler is the mpicc in
+    the launcher's folder, otherwise the one in PATH. The cached file's name contains a digest of
+    the source, the compiler and its options. Raises ToolError if there is no compiler, and if
+    compiling fails.
     """
     compiler = _compiler(launcher)
     options = _ran([compiler, "-show"]).stdout
-    said = "\n".join([SOURCE.read_text(), CALLS.read_text(), compiler, options, *FLAGS])
-    folder = users_folder() or Path(tempfile.gettempdir())
-    made = folder / "tune" / f"waits-{hashlib.sha256(said.encode()).hexdigest()[:16]}.so"
+    text = "\n".join([SOURCE.read_text(), CALLS.read_text(), compiler, options, *FLAGS])
+    folder = (users_folder() or private) / "tune"
+    made = folder / f"waits-{hashlib.sha256(text.encode()).hexdigest()[:16]}.so"
     if made.is_file():
         return made
-    made.parent.mkdir(parents=True, exist_ok=True)
-    file, name = tempfile.mkstemp(suffix=".so", dir=made.parent)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file, name = tempfile.mkstemp(suffix=".so", dir=folder)
+    except OSError as error:
+        raise refusal(error, folder) from error
     os.close(file)
     try:
         done = _ran([compiler, *FLAGS, "-o", name, str(SOURCE), "-ldl"])
@@ -131,11 +136,11 @@ def shim_for(launcher: Launcher) -> Path:
 
 def _compiler(launcher: Launcher) -> str:
     """Return the path of mpicc."""
-    beside = Path(launcher.path).with_name("mpicc")
-    if beside.is_file():
-        return str(beside)
-    if (found := shutil.which("mpicc")) is not None:
-        return found
+    of_launcher = Path(launcher.path).with_name("mpicc")
+    if of_launcher.is_file():
+        return str(of_launcher)
+    if (in_path := shutil.which("mpicc")) is not None:
+        return in_path
     raise ToolError(
         "measuring an MPI program needs its C compiler mpicc, which is not in PATH", hint=_INSTALL
     )

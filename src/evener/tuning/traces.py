@@ -15,7 +15,7 @@ MAGIC = b"EVTUNE1"
 _HEAD = np.dtype(
     [("magic", "S8")]
     + [(key, "<i8") for key in (
-        "rank", "size", "capacity", "pid", "ended", "events", "marks", "calls", "now",
+        "rank", "size", "capacity", "ended", "events", "marks", "calls", "now",
         "exchanging", "collective", "delayed", "sent")]
 )  # fmt: skip
 _PEER = np.dtype([("calls", "<i8"), ("bytes", "<i8")])
@@ -29,18 +29,17 @@ class RankTrace:
     """The newest events of a rank, oldest first.
 
     rank, size: MPI's rank, and number of ranks. calls: number of MPI calls that were timed.
-    seconds: time from MPI_Init to the last call. has_ended: whether it called MPI_Finalize. at
-    (e,): when collective calls began [s]; kind (e,) int64: kind of each call, 0 for moments between
-    calls. sums (e, 4): sums of SUMS until then: time in point-to-point calls [s], in collective
-    calls [s], ready without a core [s], and bytes sent. first: number of the first collective call
-    among the events. peers (size, 2): messages and bytes to each rank.
+    seconds: time from MPI_Init to the last call. at (e,): when collective calls began [s]. kind
+    (e,) int64: kind of each call, 0 for moments between calls. sums (e, 4): sums of SUMS until
+    then: time in point-to-point calls [s], in collective calls [s], ready without a core [s], and
+    bytes sent. first: number of the first collective call among the events. peers (size, 2):
+    messages and bytes to each rank.
     """
 
     rank: int
     size: int
     calls: int
     seconds: float
-    has_ended: bool
     at: FloatArray
     kind: npt.NDArray[np.int64]
     sums: FloatArray
@@ -76,12 +75,12 @@ def _trace(path: Path) -> RankTrace:
         raise _damaged(path)
     peers = np.frombuffer(data, np.int64, 2 * size, _HEAD.itemsize).reshape(-1, 2)
     ring = np.frombuffer(data, _EVENT, capacity, begin)
-    kept = np.roll(ring, -(events % capacity)) if events > capacity else ring[:events]
-    sums = np.column_stack([kept[key] for key in SUMS]).astype(float)
+    newest = np.roll(ring, -(events % capacity)) if events > capacity else ring[:events]
+    sums = np.column_stack([newest[key] for key in SUMS]).astype(float)
     sums[:, :3] *= 1e-9
     return RankTrace(
-        int(head["rank"]), size, int(head["calls"]), int(head["now"]) * 1e-9, bool(head["ended"]),
-        kept["at"] * 1e-9, kept["kind"], sums, marks - int(np.count_nonzero(kept["kind"])), peers,
+        int(head["rank"]), size, int(head["calls"]), int(head["now"]) * 1e-9,
+        newest["at"] * 1e-9, newest["kind"], sums, marks - int(np.count_nonzero(newest["kind"])), peers,
     )  # fmt: skip
 
 

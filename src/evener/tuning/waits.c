@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CAPACITY (1 << 17)     /* events; the newest are kept */
+#define CAPACITY (1 << 17)     /* the newest events */
 #define TICK 10000000          /* ns between events where there are no collective calls */
 #define DELAY_EVERY 20000000   /* ns between two looks at how long the process waited for a core */
 
 struct header {
     char magic[8];
-    int64_t rank, size, capacity, pid, ended;
+    int64_t rank, size, capacity, ended;
     int64_t events, marks;      /* events ever recorded, and those of them that are no ticks */
     int64_t calls, now;         /* now: end of the last call */
     int64_t exchanging, collective, delayed; /* ns in point-to-point and in collective calls; ns
@@ -80,7 +80,7 @@ static void start(void) {
     events = (struct event *)(peers + world);
     delay_file = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
     struct header *made = map;
-    made->rank = rank, made->size = world, made->capacity = CAPACITY, made->pid = getpid();
+    made->rank = rank, made->size = world, made->capacity = CAPACITY;
     memcpy(made->magic, "EVTUNE1", 8);
     PMPI_Barrier(MPI_COMM_WORLD);
     is_timed = 1;

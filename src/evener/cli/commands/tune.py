@@ -16,6 +16,7 @@ from evener.cli.graph_options import (
 )
 from evener.cli.machines import MAX_ROWS
 from evener.cli.options import add_options, option, options_from
+from evener.cli.values import refuse_outputs
 from evener.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
@@ -107,44 +108,76 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.machines.speeds import write_speeds
     from evener.io.plans.plan import read_plan, write_plan
     from evener.plans.plan import Plan
-    from evener.tuning.measured import joined
 
     options = _options_from(args)
     plan = read_plan(options.plan)
     if not isinstance(plan, Plan):
-        raise UsageError("tune works for plans of vertices", file=options.plan)
+        raise UsageError("is not a plan of vertices, which tune needs", file=options.plan)
+    if plan.options.get("sliced") is not None:
+        raise UsageError(
+            "was made slice by slice; tune plans again in memory only",
+            file=options.plan,
+            hint="Use --samples, then `evener plan --memory ... --speeds FILE`.",
+        )
     path = options.graph or _recorded_file(plan, options.plan)
+    outputs = [one for one in (options.output, options.samples) if one is not None]
+    refuse_outputs(outputs, [options.plan, path])
+    speeds: list[DeviceSpeeds] = []
     with private_folder(options.folder) as folder:
-        best = TunedRound(plan, _measured(plan, options, folder / "0", out))
-        rounds, speeds = [best], best.measured.samples(plan.platform)
-        _say(best, out)
-        reading: Reading | None = None
-        for number in range(1, options.rounds + 1):
-            if best.measured.is_even:
-                break
-            reading = reading or read_again(path, plan, options.reading, out, options.plan)
-            new = _planned_again(plan, reading, speeds, options.plan, out)
-            if options.prepare is None:
-                best = TunedRound(new, best.measured)
-                break
-            file = folder / f"{number}.plan"
-            write_plan(file, new)
-            _prepare(options.prepare, file, out)
-            tried = TunedRound(new, _measured(new, options, folder / str(number), out))
-            rounds.append(tried)
-            speeds = joined(speeds, tried.measured.samples(plan.platform))
-            _say(tried, out)
-            if tried.measured.seconds > FASTER * best.measured.seconds:
-                out.note("note: the new plan is not faster: the one before is kept")
-                _put_back(best, rounds, options, folder, out)
-                break
-            best = tried
-        if options.samples is not None:
-            write_speeds(options.samples, speeds)
-        if options.output is not None and best.plan is not plan:
-            write_plan(options.output, best.plan)
+        try:
+            rounds, best = _rounds(plan, path, options, folder, speeds, out)
+        finally:  # what was measured is saved, also if a later run of the program fails
+            if options.samples is not None and speeds:
+                write_speeds(options.samples, speeds)
+    if options.output is not None and best is not plan:
+        write_plan(options.output, best)
     _end(best, rounds, options, out)
     return 0
+
+
+def _rounds(
+    plan: Plan,
+    path: str,
+    options: TuneOptions,
+    folder: Path,
+    speeds: list[DeviceSpeeds],
+    out: Output,
+) -> tuple[list[TunedRound], Plan]:
+    """Return the measured rounds and the plan to use; `speeds` gets the samples of all rounds.
+
+    Without --prepare, the plan to use is not measured. With it, the program's case contains that
+    plan at the end, and the fastest one until then if a run of the program fails.
+    """
+    from evener.io.plans.plan import write_plan
+
+    best = TunedRound(plan, _measured(plan, options, folder / "0", out, speeds))
+    rounds, file = [best], Path(options.plan)
+    _say(best, out)
+    reading: Reading | None = None
+    for number in range(1, options.rounds + 1):
+        if rounds[-1].measured.is_even:
+            break
+        reading = reading or read_again(path, plan, options.reading, out, options.plan)
+        new = _planned_again(plan, reading, speeds, options.plan, out)
+        if options.prepare is None:
+            return rounds, new
+        new_file = folder / f"{number}.plan"
+        write_plan(new_file, new)
+        is_faster = False
+        try:
+            _prepare(options.prepare, new_file, out)
+            tried = TunedRound(new, _measured(new, options, folder / str(number), out, speeds))
+            rounds.append(tried)
+            _say(tried, out)
+            is_faster = tried.measured.seconds < FASTER * best.measured.seconds
+        finally:
+            if not is_faster:
+                _prepare(options.prepare, file, out)
+        if not is_faster:
+            out.note("note: the new plan is not faster, so the previous plan is in the case again")
+            break
+        best, file = tried, new_file
+    return rounds, best.plan
 
 
 def _recorded_file(plan: Plan, file: str) -> str:
@@ -160,9 +193,14 @@ def _recorded_file(plan: Plan, file: str) -> str:
     )
 
 
-def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Measured:
-    """Run the program and measure its ranks."""
-    from evener.tuning.measured import Measured
+def _measured(
+    plan: Plan, options: TuneOptions, folder: Path, out: Output, speeds: list[DeviceSpeeds]
+) -> Measured:
+    """Run the program, measure its ranks, and add their samples to `speeds`.
+
+    Raises ToolError if the program fails; samples of its steps until then are added.
+    """
+    from evener.tuning.measured import Measured, joined
     from evener.tuning.running import run_measured
     from evener.tuning.steps import steps_of
 
@@ -170,11 +208,17 @@ def _measured(plan: Plan, options: TuneOptions, folder: Path, out: Output) -> Me
     k = plan.platform.k
     with out.progress("Running the program"):
         traces, code = run_measured(options.program, k, folder, options.seconds)
-    if code:
-        last = (folder / "output.log").read_text(errors="replace").strip().split("\n")[-1][:200]
-        raise ToolError(f"the program ended with exit code {code}: {last}")
-    steps = steps_of(traces, options.step_every)
-    return Measured(steps, plan.certificate.weights, float(plan.options.get("epsilon", 0.03)))
+    measured = None
+    try:
+        steps = steps_of(traces, options.step_every)
+        epsilon = float(plan.options["epsilon"])
+        measured = Measured(steps, plan.certificate.weights, epsilon, traces)
+        speeds[:] = joined(speeds, measured.samples(plan.platform))
+    finally:
+        if code:
+            last = (folder / "output.log").read_text(errors="replace").strip().split("\n")[-1]
+            raise ToolError(f"the program ended with exit code {code}: {last[:200]}")
+    return measured
 
 
 def _planned_again(
@@ -209,16 +253,6 @@ def _prepare(command: str, plan: Path, out: Output) -> None:
         raise ToolError(f"--prepare ended with exit code {done.returncode}: {last}")
 
 
-def _put_back(
-    best: TunedRound, rounds: list[TunedRound], options: TuneOptions, folder: Path, out: Output
-) -> None:
-    """Install the best plan again."""
-    assert options.prepare is not None
-    number = next(i for i, one in enumerate(rounds) if one.plan is best.plan)
-    file = Path(options.plan) if number == 0 else folder / f"{number}.plan"
-    _prepare(options.prepare, file, out)
-
-
 def _say(one: TunedRound, out: Output) -> None:
     """Print what each rank did in a round."""
     measured, steps = one.measured, one.measured.steps
@@ -243,22 +277,23 @@ def _say(one: TunedRound, out: Output) -> None:
         out.say(f"  {reason}")
 
 
-def _end(best: TunedRound, rounds: list[TunedRound], options: TuneOptions, out: Output) -> None:
+def _end(best: Plan, rounds: list[TunedRound], options: TuneOptions, out: Output) -> None:
     """Print the result of all rounds."""
     first = rounds[0]
+    taken = next((i for i, one in enumerate(rounds) if one.plan is best), None)
     out.result({
         "rounds": [_facts(one) for one in rounds],
-        "taken": next((i for i, one in enumerate(rounds) if one.plan is best.plan), None),
-        "output": options.output if best.plan is not first.plan else None,
+        "taken": taken,
+        "output": options.output if taken != 0 else None,
         "samples": options.samples,
     })  # fmt: skip
-    if best.plan is first.plan:
+    if taken == 0:
         out.say("The plan stays as it is.")
         return
-    if options.prepare is None:
+    if taken is None:
         out.say("The new plan is not measured: put it into the case and run evener tune again.")
     else:
-        ratio = first.measured.seconds / best.measured.seconds
+        ratio = first.measured.seconds / rounds[taken].measured.seconds
         out.say(f"The new plan is {ratio:.2f} times as fast as the first, as measured.")
     if options.output is not None:
         out.say(f"Written: {options.output}")
@@ -276,8 +311,16 @@ def _facts(one: TunedRound) -> dict[str, Any]:
             {"name": device.name, "units": float(measured.units[rank]),
              "computing": float(measured.computing[rank]),
              "half_width": float(measured.half_widths[rank]),
-             "in_mpi": float(measured.waiting[rank]),
-             "without_core": float(measured.without_core[rank])}
+             "exchanging": float(measured.steps.exchanging[:, rank].mean()),
+             "collective": float(measured.steps.collective[:, rank].mean()),
+             "sent": float(measured.steps.sent[:, rank].mean()),
+             "without_core": float(measured.without_core[rank]),
+             "calls": measured.traces[rank].calls,
+             "neighbours": [
+                 {"rank": int(other), "messages": int(messages), "bytes": int(n_bytes)}
+                 for other, (messages, n_bytes) in enumerate(measured.traces[rank].peers)
+                 if messages
+             ]}
             for rank, device in enumerate(one.plan.platform.devices)
         ],
     }  # fmt: skip

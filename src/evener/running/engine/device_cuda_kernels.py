@@ -12,6 +12,7 @@ import weakref
 from importlib import import_module
 from types import FunctionType
 
+import numba
 import numpy as np
 from numba import cuda
 
@@ -30,6 +31,8 @@ JOINS_AT = {
     "or": "cuda.atomic.or_(array, place, value)",
 }
 _simulating = threading.Lock()  # one kernel at a time is all that the simulator can play
+# The simulator replaces `cuda` among the globals of a kernel's module while the kernel runs. What
+# other threads call here meanwhile is therefore named `numba.cuda`.
 
 
 _starting = threading.Lock()  # Numba's driver fails in a thread that asks while another starts it
@@ -41,7 +44,7 @@ def check_cuda(index: int) -> None:
         if not SIMULATED:
             import_module("cuda.bindings.driver")  # which CudaDevice.recorded calls
         with _starting:
-            count = len(cuda.gpus) if cuda.is_available() else 0
+            count = len(numba.cuda.gpus) if numba.cuda.is_available() else 0
     except Exception as error:  # the driver's, whatever they are
         raise UsageError(f"CUDA does not work here: {error}") from error
     if not 0 <= index < count:
@@ -66,20 +69,20 @@ class CudaDevice:
             from numba.cuda import dispatcher
 
             dispatcher.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small graphs are no mistake
-        cuda.select_device(index)
-        self.stream = cuda.stream()
+        numba.cuda.select_device(index)
+        self.stream = numba.cuda.stream()
 
     def put(self, array):
         """Return a copy of an array in the device's memory."""
-        return cuda.to_device(np.ascontiguousarray(array), self.stream)
+        return numba.cuda.to_device(np.ascontiguousarray(array), self.stream)
 
     def empty(self, size, dtype):
         """Return an array in the device's memory, of one entry at least."""
-        return cuda.device_array(max(int(size), 1), np.dtype(dtype), stream=self.stream)
+        return numba.cuda.device_array(max(int(size), 1), np.dtype(dtype), stream=self.stream)
 
     def pinned(self, size, dtype):
         """Return an array in this computer's memory from which the device copies by itself."""
-        return cuda.pinned_array(max(int(size), 1), np.dtype(dtype))[: int(size)]
+        return numba.cuda.pinned_array(max(int(size), 1), np.dtype(dtype))[: int(size)]
 
     def pair(self, size, dtype):
         """Return an array on the device, and a pinned one here for copies of it."""
