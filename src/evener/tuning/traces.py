@@ -80,7 +80,8 @@ def _trace(path: Path) -> RankTrace:
     sums[:, :3] *= 1e-9
     return RankTrace(
         int(head["rank"]), size, int(head["calls"]), int(head["now"]) * 1e-9,
-        newest["at"] * 1e-9, newest["kind"], sums, marks - int(np.count_nonzero(newest["kind"])), peers,
+        newest["at"] * 1e-9, newest["kind"], sums,
+        marks - int(np.count_nonzero(newest["kind"])), peers,
     )  # fmt: skip
 
 
