@@ -16,12 +16,11 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from evener.errors import EvenerError, ToolError, UsageError
-from evener.io.machines.hwloc import HALF_WIDE
-from evener.io.machines.nvidia_smi import ListedGpus, gpus_of_nvidia_smi
 from evener.platforms.computer import (
+    HALF_WIDE,
     Computer,
     ComputerCore,
     ComputerGpu,
@@ -31,6 +30,9 @@ from evener.platforms.computer import (
     with_gpus,
 )
 from evener.wording import bytes_of
+
+if TYPE_CHECKING:
+    from evener.io.machines.nvidia_smi import ListedGpus
 
 SYSTEM_FOLDER = Path("/sys/devices/system")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -192,6 +194,8 @@ def _gpus_here() -> tuple[Sequence[ComputerGpu], tuple[str, ...], tuple[tuple[st
     program = shutil.which("nvidia-smi")
     if program is None:
         return (), (), ()
+    from evener.io.machines.nvidia_smi import gpus_of_nvidia_smi
+
     try:
         listed = gpus_of_nvidia_smi(output_of([program, "-q", "-x"], SECONDS), "nvidia-smi")
     except EvenerError as error:

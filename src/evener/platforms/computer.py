@@ -14,6 +14,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from evener.errors import InputError
 
 MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as device descriptions allow
+HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that execute a 256-bit vector in two halves
 MOST_PAIRS = 1 << 22  # max. pairs of a core and a NUMA node or GPU: more than any computer has
 GIB = 2.0**30
 _DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # digits of a memory [GiB], for readability

@@ -26,6 +26,7 @@ from evener.io.machines.hwloc_values import (
 )
 from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import (
+    HALF_WIDE,
     MOST_COMPUTER_CORES,
     MOST_PAIRS,
     Computer,
@@ -40,7 +41,6 @@ ROOT = "topology"
 MOST_MEMORY = 2**60  # bytes
 KIB, MHZ = 2.0**10, 1e6
 OTHER_GPUS = ("RSMI", "LevelZero")  # hwloc's names for GPUs of AMD and of Intel
-HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that execute a 256-bit vector in two halves
 _PACKAGES = ("Package", "Socket")
 _CACHE = re.compile(r"L(\d)(d?)Cache|L(\d)")
 _GPU_CLASS = re.compile(r"\s*03[0-9a-fA-F]{2}\b")
