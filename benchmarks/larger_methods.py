@@ -21,11 +21,10 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
-from evener.sliced.curve_blocks import curve_blocks
 from evener.sliced.files import FileGraph
-from evener.sliced.one_pass import one_pass_blocks
+from evener.sliced.rows import InMemoryGraph
+from evener.sliced.tools import curve_blocks, one_pass_blocks
 from evener.sliced.uneven import uneven_blocks
-from evener.sliced.whole import InMemoryGraph
 
 EPSILON = 0.03
 HERE = Path(__file__).parent

@@ -45,8 +45,8 @@ from evener.splitting.buffering import buffered
 from evener.splitting.groups import single_edges
 from evener.splitting.methods import split_with
 from evener.splitting.refining import levelled
+from evener.splitting.spac import limits_of
 from evener.splitting.splits import kept
-from evener.splitting.starting import limits_of
 
 RESULTS = Path(__file__).parent / "results" / "splitting.jsonl"
 EPSILON, SEED, THREADS = 0.03, 7, 2

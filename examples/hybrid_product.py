@@ -13,10 +13,9 @@ from timeit import timeit
 
 import numpy as np
 
-from evener.measuring.nested_sizes import measure_nested
+from evener.measuring.dynamic_sizes import measure_nested
 from evener.running.apps.matmul import verify
-from evener.running.apps.matmul_nested import NodeDevices, run_nested
-from evener.running.apps.product_devices import CpuProduct, EmulatedProduct
+from evener.running.apps.matmul_nested import CpuProduct, EmulatedProduct, NodeDevices, run_nested
 from evener.running.comm import run_threads
 from evener.running.mpi_comm import MpiComm
 

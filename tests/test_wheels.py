@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from evener.cli.precompile.packing import write_pack
+from evener.cli.precompile.precompile import write_pack
 from evener.graphs.generating.grid import grid
 from evener.io import write_graph
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evener.cli import main
-from evener.cli.edge_divisions import edge_division
+from evener.cli.divisions import edge_division
 from evener.cli.graph_options import ReadOptions
 from evener.cli.output import Output
 from evener.cli.run_records import edge_commands

@@ -2,7 +2,7 @@
 
 import json
 
-from evener.cli.machine_tree import MAX_LINES
+from evener.cli.commands.machine import MAX_LINES
 from evener.io.machines.platform_dicts import platform_from_dict
 from evener.io.machines.platforms import write_platform
 from evener.platforms.examples import grid, topo1

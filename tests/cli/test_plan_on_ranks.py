@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from evener.cli.commands.plan import ALONE, RankWords
 from evener.cli.graph_options import ReadOptions
-from evener.cli.plan_on_ranks import ALONE, RankWords
 from evener.errors import UsageError
 from evener.planning.options import PlanOptions
 

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from evener.errors import InputError, UsageError
-from evener.files import together
-from evener.files.together import write_together
+from evener.files import writing
+from evener.files.writing import write_together
 
 
 def broken(error):
@@ -67,7 +67,7 @@ def test_new_files_go_where_one_cannot_be_renamed(tmp_path, monkeypatch):
     (tmp_path / "a").write_text("old")
     real = os.rename
     monkeypatch.setattr(
-        together.Path,
+        writing.Path,
         "replace",
         lambda self, to: _refuse() if str(to).endswith("c") else real(self, to),
     )

@@ -11,8 +11,7 @@ from evener.io import read_graph
 from evener.io.machines.surfaces import read_surfaces
 from evener.io.plans.plan import read_plan, write_plan
 from evener.measuring.journal import Journal
-from evener.measuring.paraver import read_paraver
-from evener.measuring.traces import read_traces
+from evener.measuring.traces import read_paraver, read_traces
 from evener.platforms.platform import Device
 from evener.rebalancing.decision_log import read_decisions
 from evener.sizing.tiling.cuts import best_cuts
@@ -36,7 +35,7 @@ def test_traces_that_are_no_csv(tmp_path, content):
 
 
 def test_a_trace_of_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr("evener.measuring.paraver.LONGEST_LINE", 100)
+    monkeypatch.setattr("evener.measuring.traces.LONGEST_LINE", 100)
     (tmp_path / "t.prv").write_text("#Paraver\n" + "1:" * 200 + "\n")
     with pytest.raises(InputError, match="a line is too long"):
         read_paraver(tmp_path / "t.prv")

@@ -65,7 +65,13 @@ def _has_all(python, mpirun, environment, what):
 
 
 def _has(place, what):
+    """Whether a place has mpirun, and the package `what` unless that is empty."""
     return _has_all(place.python, place.mpirun, tuple(environment(place).items()), what)
+
+
+def text_refused(place, mesh, error):
+    """How a mesh is refused as a plan: text is read only by a Python that has Numba."""
+    return ("InputError", error) if _has(place, "numba") else ("ToolError", f"{mesh} is not a plan")
 
 
 def environment(place):

@@ -11,8 +11,8 @@ from evener.cli import main
 from evener.errors import InputError, ToolError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.integrations import gmsh as ours
+from evener.integrations.gmsh import divided
 from evener.io.meshes.gmsh import read_elements
-from evener.io.meshes.gmsh_dividing import divided
 from evener.io.meshes.gmsh_elements import elements_of
 from evener.io.meshes.gmsh_writing import msh_2, msh_4
 from evener.io.sources import open_source

@@ -10,7 +10,7 @@ import pytest
 
 import evener as ev
 from evener.cli import main
-from evener.io.meshes.openfoam_binary import binary_file
+from evener.io.meshes.openfoam import binary_file
 from evener.io.plans.partitions import write_part
 from evener.io.sources import open_source
 from tests.integrations.cavity import TOLERANCE, write_case

@@ -7,8 +7,8 @@ import evener as ev
 from evener.errors import InputError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.mesh import Mesh
-from evener.integrations.blocks import blocks_of
-from evener.integrations.orders import (
+from evener.integrations.blocks import (
+    blocks_of,
     blocks_of_cells,
     facets_between,
     n_devices,

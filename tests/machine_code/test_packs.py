@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba.core.registry import cpu_target
 
-from evener.cli.precompile.packing import write_pack
+from evener.cli.precompile.precompile import write_pack
 from evener.machine_code import cache, packs
 from evener.machine_code.packs import DamagedPackError, OthersPackError, Pack
 from tests.machine_code.conftest import n_compiled

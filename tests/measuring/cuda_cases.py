@@ -12,13 +12,12 @@ from evener.measuring import cpu, cuda
 from evener.measuring.benchmark import benchmark
 from evener.measuring.cuda_product import CudaProduct
 from evener.measuring.cuda_streamed import CudaGemmStreamed
-from evener.measuring.nested_sizes import product_seconds
+from evener.measuring.dynamic_sizes import product_seconds
 from evener.measuring.outcomes import Point, Precision
 from evener.measuring.streamed import bytes_in_core
 from evener.measuring.together import one_rank
 from evener.plans.tiling import Tiling
-from evener.running.apps.matmul_nested import NodeDevices, run_nested
-from evener.running.apps.product_devices import CpuProduct
+from evener.running.apps.matmul_nested import CpuProduct, NodeDevices, run_nested
 
 SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 SIZES = {"Axpy": 200, "Triad": 200, "Spmv": 150, "Jacobi": 150, "Pagerank": 150, "Gemm": 3}

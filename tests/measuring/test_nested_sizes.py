@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, UsageError
-from evener.measuring.nested_sizes import measure_nested, product_seconds
+from evener.measuring.dynamic_sizes import measure_nested, product_seconds
 from evener.running.apps import matmul_nested
 from evener.running.apps.matmul import verify
-from evener.running.apps.matmul_nested import NodeDevices, run_nested
-from evener.running.apps.product_devices import CpuProduct, EmulatedProduct
+from evener.running.apps.matmul_nested import CpuProduct, EmulatedProduct, NodeDevices, run_nested
 from evener.running.comm import run_threads
 
 N, BLOCK = 96, 4

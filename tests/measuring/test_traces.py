@@ -6,8 +6,7 @@ import math
 import pytest
 
 from evener.errors import InputError
-from evener.measuring.paraver import read_paraver
-from evener.measuring.traces import TraceLog, read_traces, timed
+from evener.measuring.traces import TraceLog, read_paraver, read_traces, timed
 from tests.measuring.virtual import Clock
 
 CSV = "iteration,device,seconds,load\n1,a,0.5,10\n2,a,0.7,10\n1,b,0.2,5\n3,a,1.5,20\n"

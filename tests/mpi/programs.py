@@ -18,10 +18,10 @@ from evener.running.apps import bfs, jacobi, matmul, pagerank, spmv
 from evener.running.comm import run_threads
 from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
+from evener.running.executing import run_on_edges
 from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.mpi_comm import MpiComm
-from evener.running.on_edges import run_on_edges
 from evener.running.spreading import HeldRows
 from evener.running.streams.executing import run_stream
 from tests.rebalancing.test_rank_data import K, Program, same, slowed_then_not

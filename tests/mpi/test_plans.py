@@ -14,7 +14,7 @@ from evener.io.accept import as_platform
 from evener.io.csr.csr_file import CsrFile
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.mpi.test_programs import pytestmark, run_words  # noqa: F401 - skips without MPI
 
 SPEEDS = [3.0, 1.0, 1.0, 1.0]

@@ -21,7 +21,7 @@ from evener.running.apps import bfs, pagerank
 from evener.running.edge_copies import copies_of
 from evener.running.edge_shares import DividedEdges
 from evener.running.engine.recording import Superstep
-from evener.running.on_edges import run_on_edges
+from evener.running.executing import run_on_edges
 from evener.running.program_run import ProgramRun
 from tests.running.edge_cases import drawn
 

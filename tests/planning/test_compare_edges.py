@@ -5,7 +5,7 @@ import pytest
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
-from evener.planning.compare_edges import compare_edges
+from evener.planning.compare import compare_edges
 from evener.planning.split import split
 from evener.splitting import methods
 

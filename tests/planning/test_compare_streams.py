@@ -4,7 +4,7 @@ import pytest
 
 from evener.errors import UsageError
 from evener.partitioning.external import metis
-from evener.planning.compare_streams import compare_filters
+from evener.planning.compare import compare_filters
 from evener.planning.stream import MapOptions, evaluate_filters
 from evener.streams.readings import CostReading
 from tests.streams.twins import small_case

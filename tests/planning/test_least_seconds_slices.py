@@ -24,7 +24,7 @@ from evener.running.comm import run_threads
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.memory import IMPORTS
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
 # Light, medium and heavy: a value costs little of, as much as, or most of what a vertex computes.

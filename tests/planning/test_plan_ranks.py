@@ -12,7 +12,7 @@ from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 SPEEDS = [4.0, 1.0, 1.0, 2.0, 1.0]

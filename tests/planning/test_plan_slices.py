@@ -20,7 +20,7 @@ from evener.platforms.platform import Level, Link, Platform
 from evener.running.comm import run_threads
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
 UNEQUAL = Platform.flat([4.0, 2.0, 1.0, 1.0, 2.0, 3.0])

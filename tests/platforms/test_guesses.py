@@ -3,11 +3,11 @@
 import pytest
 
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu
-from evener.platforms.described import LEVELS
-from evener.platforms.guesses import (
+from evener.platforms.described import (
     CLOCK,
     GPU_BANDWIDTH,
     GPU_MODELS,
+    LEVELS,
     ROW_BYTES,
     clock_in,
     gpu_model,

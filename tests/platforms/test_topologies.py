@@ -5,8 +5,8 @@ import pytest
 
 from evener.errors import InputError
 from evener.platforms.device import Device, Link
+from evener.platforms.network import fat_tree_links, mesh_links, star_links
 from evener.platforms.platform import Platform
-from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 
 LINK = Link(1e-6, 1e-9)
 

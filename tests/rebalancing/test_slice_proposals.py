@@ -13,7 +13,7 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
 from evener.rebalancing import proposals
-from evener.rebalancing.slice_proposals import (
+from evener.rebalancing.proposals import (
     CountedBlocks,
     RowsToShift,
     clusters_inside,
@@ -22,9 +22,8 @@ from evener.rebalancing.slice_proposals import (
 )
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.facts import VertexBytes
+from evener.sliced.facts import VertexBytes, WeighedRows
 from evener.sliced.gathering import gathered
-from evener.sliced.weighed import WeighedRows
 from tests.examples import with_examples
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 

@@ -3,8 +3,8 @@
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io.accept import as_platform
 from evener.io.edges import as_edges
-from evener.planning.compare_edges import EdgeComparison, compare_edges
-from evener.reporting.edge_comparisons import edges_compared, write_edge_comparison
+from evener.planning.compare import EdgeComparison, compare_edges
+from evener.reporting.edge_report import edges_compared, write_edge_comparison
 
 READING = as_edges(barabasi_albert(200, 2, 1))
 PLATFORM = as_platform([1, 2, 4])

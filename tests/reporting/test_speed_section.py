@@ -10,7 +10,7 @@ from evener.planning.options import PlanOptions
 from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import platform_of, seconds_at
-from evener.reporting.speed_section import MAX_PANELS, MAX_ROWS, speed_section
+from evener.reporting.speed_plots import MAX_PANELS, MAX_ROWS, speed_section
 from tests.assertions import grid
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.planning.stream import MapOptions, counted, map_filters, problem_of
-from evener.reporting.stream_charts import classes_of, link_bars, load_charts
+from evener.reporting.stream_report import classes_of, link_bars, load_charts
 from tests.streams.twins import slow_loads, small_case
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evener.planning.compare_streams import StreamComparison
+from evener.planning.compare import StreamComparison
 from evener.planning.stream import evaluate_filters
-from evener.reporting.stream_comparisons import methods_compared, write_stream_comparison
+from evener.reporting.stream_report import methods_compared, write_stream_comparison
 from evener.wording import duration, ratio
 from tests.reporting.pages import parse
 from tests.streams.twins import small_case

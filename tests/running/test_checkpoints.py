@@ -11,9 +11,8 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.checkpoints import INDEX, LOCK, Checkpoints, read_checkpoint
-from evener.running.executing import run_program
+from evener.running.executing import run_on_edges, run_program
 from evener.running.on_device import RunWatch
-from evener.running.on_edges import run_on_edges
 from tests.running import edge_cases
 from tests.running.engine.parts import random_graph
 

@@ -19,9 +19,9 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import SuperstepLoop
+from evener.running.executing import run_on_shares
 from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run, bytes_on_edges
 from evener.running.on_device import wanted_arcs
-from evener.running.on_edges import run_on_shares
 from tests.running.edge_cases import divided, drawn
 from tests.running.engine.parts import random_graph
 from tests.running.test_distributing import cases

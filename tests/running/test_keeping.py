@@ -6,9 +6,8 @@ import pytest
 from evener.errors import InputError, UsageError
 from evener.running.apps import bfs
 from evener.running.apps.spmv import SPMV
-from evener.running.checkpoints import Checkpoint, Checkpoints
+from evener.running.checkpoints import Checkpoint, Checkpoints, identify, keeping, start_of
 from evener.running.engine.states import RunState
-from evener.running.keeping import identify, keeping, start_of
 from tests.running.edge_cases import star
 
 

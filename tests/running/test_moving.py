@@ -11,7 +11,7 @@ from evener.running.apps.registry import APPS
 from evener.running.checkpoints import Checkpoints, read_checkpoint
 from evener.running.comm import run_threads
 from evener.running.distributing import distribute
-from evener.running.engine.solver import Solver
+from evener.running.engine.program import Solver
 from evener.running.engine.states import RunState
 from evener.running.executing import run_on_parts, run_program
 from evener.running.moving import Rebalancing, moved_state

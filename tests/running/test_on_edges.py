@@ -13,9 +13,8 @@ from evener.running.checkpoints import Checkpoints
 from evener.running.devices import Cuda
 from evener.running.edge_shares import DividedEdges
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import run_program
+from evener.running.executing import run_on_edges, run_program
 from evener.running.on_device import RunWatch
-from evener.running.on_edges import run_on_edges
 from tests.running.edge_cases import divided, drawn, edges_of, star
 
 CASES = [(0, "graph", 2, None), (1, "graph", 3, None), (2, "arcs", 3, 2), (3, "arcs", 2, None),

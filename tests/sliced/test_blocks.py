@@ -12,7 +12,7 @@ from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.running.comm import run_threads
 from evener.sliced.blocks import SlicedOptions, broadcast_graph, sliced_blocks
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 
 def limits_of(graph, speeds, epsilon=0.03):

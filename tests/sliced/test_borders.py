@@ -11,7 +11,7 @@ from evener.sliced.borders import BlockBorders, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
 from evener.sliced.memory import BorderMemory
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 K = 12
 

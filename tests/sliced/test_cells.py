@@ -6,9 +6,9 @@ import pytest
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.running.comm import run_threads
-from evener.sliced.cells import clusters_across, split_by_block
+from evener.sliced.clusters import clusters_across, split_by_block
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.sliced.clusters import clusters_in_slices, level_inside
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 HEAVIEST = 16.0
 

@@ -10,7 +10,7 @@ from evener.running.comm import run_threads
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import EdgeSums, contract
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 

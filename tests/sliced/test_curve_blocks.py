@@ -8,8 +8,8 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.graphs.hilbert import hilbert_order
 from evener.plans.partition import Contract
-from evener.sliced.curve_blocks import curve_blocks
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
+from evener.sliced.tools import curve_blocks
 
 
 def limits_of(total, speeds, epsilon=0.05):

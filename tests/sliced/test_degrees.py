@@ -11,7 +11,7 @@ from evener.running.comm import run_threads
 from evener.sliced import uneven_kernels as kernels
 from evener.sliced.degrees import SliceDegrees
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.partitioning.by_hand import star
 from tests.sliced.rank_rows import rows_of
 

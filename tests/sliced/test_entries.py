@@ -5,12 +5,10 @@ import pytest
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
-from evener.sliced.cells import clusters_across
-from evener.sliced.clusters import clusters_in_slices
-from evener.sliced.contraction import contract
-from evener.sliced.entries import cluster_graph_of, falling_of
+from evener.sliced.clusters import clusters_across, clusters_in_slices
+from evener.sliced.contraction import cluster_graph_of, contract, falling_of
 from evener.sliced.memory import ESTIMATED, MESH, RANDOM
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.test_memory import numbered, random_edges
 
 

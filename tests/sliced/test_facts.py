@@ -18,7 +18,7 @@ from evener.sizing.facts import facts_of, work_facts_of
 from evener.sliced import facts as module
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes, sliced_facts, weighted_slices
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
 

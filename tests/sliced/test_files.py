@@ -9,7 +9,7 @@ from evener.io.write import write_graph
 from evener.plans.partition import Contract
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.files import FileGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 
 @pytest.mark.parametrize("weighted", [False, True])

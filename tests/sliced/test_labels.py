@@ -8,10 +8,10 @@ from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.running.comm import run_threads
 from evener.sliced import labels_kernels as kernels
+from evener.sliced.clusters import clusters_by_labels
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
-from evener.sliced.labels import clusters_by_labels
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
 

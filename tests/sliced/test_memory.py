@@ -29,7 +29,7 @@ from evener.sliced.memory import (
     vertices_in_cell,
     vertices_in_cluster,
 )
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 
 def random_edges(n, degree, seed=3):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.sliced.narrow import narrow
+from evener.sliced.gathering import narrow
 
 
 @pytest.mark.parametrize(

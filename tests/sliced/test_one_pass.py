@@ -8,8 +8,8 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.plans.partition import Contract
 from evener.running.comm import run_threads
-from evener.sliced.one_pass import one_pass_blocks
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
+from evener.sliced.tools import one_pass_blocks
 
 
 def limits_of(n, speeds, epsilon=0.05):

@@ -4,7 +4,7 @@ import numpy as np
 
 from evener.graphs.generating.grid import grid
 from evener.sliced.reading import WatchedGraph
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 
 def test_passes_and_bytes_are_told_and_nothing_is_changed():

@@ -11,7 +11,7 @@ from evener.plans.workload import WORKLOADS
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.recounting import FIRST_PAIRS, VertexCosts, recounted_in_slices
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
 

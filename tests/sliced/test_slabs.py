@@ -7,8 +7,8 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
+from evener.sliced.rows import InMemoryGraph
 from evener.sliced.slabs import BINS, SliceSlabs, directions_of
-from evener.sliced.whole import InMemoryGraph
 from tests.sliced.rank_rows import ranges_of, rows_of
 
 LINE = np.array([2, 0, 3, 1])

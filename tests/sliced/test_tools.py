@@ -9,8 +9,8 @@ from evener.graphs.graph import Graph
 from evener.io.write import write_graph
 from evener.planning.in_memory import plan
 from evener.plans.partition import Contract
+from evener.sliced.rows import InMemoryGraph
 from evener.sliced.tools import SLICED_TOOLS, blocks_by
-from evener.sliced.whole import InMemoryGraph
 
 
 @pytest.mark.parametrize("tool", SLICED_TOOLS)

@@ -16,8 +16,8 @@ from evener.running.comm import run_threads
 from evener.sliced import uneven_kernels as kernels
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
+from evener.sliced.rows import InMemoryGraph
 from evener.sliced.uneven import BlockMemory, SliceDegrees, UnevenBlocks, uneven_blocks
-from evener.sliced.whole import InMemoryGraph
 from tests.partitioning.by_hand import faults, real_contract, unit_contract
 from tests.sliced.rank_rows import ranges_of, rows_of
 

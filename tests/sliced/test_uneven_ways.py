@@ -10,14 +10,13 @@ from evener.io import write_graph
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.running.comm import run_threads
-from evener.sliced import uneven_ways
+from evener.sliced import uneven
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.degrees import SliceDegrees
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
-from evener.sliced.uneven import BlockMemory, uneven_blocks
-from evener.sliced.uneven_ways import blocks_of_uneven, cut_of
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
+from evener.sliced.uneven import BlockMemory, blocks_of_uneven, cut_of, uneven_blocks
 from tests.partitioning.by_hand import faults, unit_contract
 from tests.sliced.rank_rows import ranges_of, rows_of
 
@@ -112,7 +111,7 @@ def test_one_way_that_fails_leaves_the_other(monkeypatch):
             raise NotFoundError("no blocks")
         return uneven_blocks(*arguments, given=given, **options)
 
-    monkeypatch.setattr(uneven_ways, "uneven_blocks", failing)
+    monkeypatch.setattr(uneven, "uneven_blocks", failing)
     assert faults(graph, divided(InMemoryGraph(graph), contract), contract) == []
     fails[1] = True
     with pytest.raises(NotFoundError, match="no blocks"):

@@ -4,9 +4,8 @@ import numpy as np
 
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.facts import VertexBytes
-from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.facts import VertexBytes, WeighedRows, degrees_of, weights_of
+from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import expected, put_together, random_graph, ranges_of, rows_of
 
 SIZE = VertexBytes(3.0, 5.0)

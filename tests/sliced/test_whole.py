@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evener.graphs.generating.grid import grid
-from evener.sliced.rows import N_SLICES, share_of, slice_ends
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import N_SLICES, InMemoryGraph, share_of, slice_ends
 
 
 def test_slices_together_are_the_graph():

@@ -11,7 +11,7 @@ from evener.sliced import windows
 from evener.sliced.borders import BlockBorders, near_clusters
 from evener.sliced.clusters import clusters_in_slices
 from evener.sliced.contraction import contract
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 from evener.sliced.windows import refine_windows
 
 K = 12

@@ -8,8 +8,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.random_graphs import barabasi_albert, rmat
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting.expanding import neighbourhoods, rooms_of
-from evener.splitting.ranked import ranked_edges, ranked_neighbourhoods
+from evener.splitting.expanding import neighbourhoods, ranked_edges, ranked_neighbourhoods, rooms_of
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
 

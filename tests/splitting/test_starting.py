@@ -9,7 +9,7 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.splitting.groups import single_edges
 from evener.splitting.refining import Effort
-from evener.splitting.starting import by_groups, by_vertices, graph_of_groups
+from evener.splitting.spac import by_groups, by_vertices, graph_of_groups
 from tests.splitting.test_methods import contract_of
 from tests.splitting.test_split_and_connect import weights_of
 

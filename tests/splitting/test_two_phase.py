@@ -8,7 +8,7 @@ from evener.graphs.edge_list import EdgeList
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
 from evener.splitting.clustering_kernels import cluster
-from evener.splitting.two_phase import VertexClusters, homes_of, two_phase
+from evener.splitting.streaming import VertexClusters, homes_of, two_phase
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from evener.streams.bounds import kinds_of, shared_value
 from evener.streams.period import work_of
 from evener.streams.placing import least_work
 from evener.streams.readings import reading_of
-from evener.streams.shared_work import kinds_of, shared_value
 from tests.streams.twins import small_case
 
 

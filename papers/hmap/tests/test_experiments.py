@@ -11,7 +11,7 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.dataflow.writing import write_stream_graph
+from evener.io.dataflow.reading import write_stream_graph
 from evener.streams.generating import DEGREES, MACHINES, RATIOS, SHAPES, SHARES, SIZES, SPREADS
 from evener.streams.period import seconds_of
 from evener.streams.placing import greedy_starts

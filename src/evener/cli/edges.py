@@ -25,7 +25,7 @@ from evener.errors import InputError, UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.io.edges import EdgeReading
-    from evener.planning.compare_edges import EdgeComparison
+    from evener.planning.compare import EdgeComparison
     from evener.plans.edge_partition import EdgePartition
     from evener.plans.edge_plan import EdgePlan
     from evener.plans.partition import Contract
@@ -202,7 +202,7 @@ def _judge(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
     """Evaluate the blocks; return them as a plan, and whether the plan's own contract was used."""
-    from evener.planning.evaluate_edges import evaluate_edges
+    from evener.planning.evaluate import evaluate_edges
 
     reading = read_edges_as(options.graph, asked, out)
     platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
@@ -332,7 +332,7 @@ def edge_comparison_options_from(
 
 def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:
     """Run every method with the same targets and limits; exit 0 even if a method fails."""
-    from evener.planning.compare_edges import compare_edges
+    from evener.planning.compare import compare_edges
 
     reading = read_edges_as(options.graph, options.edges, out)
     with out.progress("Comparing") as progress:
@@ -352,7 +352,7 @@ def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out
         if one.note:
             out.say(f"{one.method}: {one.note}")
     if options.report is not None:
-        from evener.reporting.edge_comparisons import write_edge_comparison
+        from evener.reporting.edge_report import write_edge_comparison
 
         write_edge_comparison(
             options.report, results, reading, platform, options=options.recorded()
@@ -470,7 +470,7 @@ def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeRe
 
 def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
     """Return the plan's edges. Raises InputError for another file, or if the plan is wrong."""
-    from evener.planning.evaluate_edges import refuse_forged_edges
+    from evener.planning.evaluate import refuse_forged_edges
 
     reading = _read_again(plan, options, out)
     refuse_other_input(plan, reading.inputs, str(options.graph))

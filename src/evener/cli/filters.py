@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.stream_graph import StreamGraph
     from evener.io.dataflow.reading import StreamReading
-    from evener.planning.compare_streams import StreamComparison
+    from evener.planning.compare import StreamComparison
     from evener.planning.stream_advice import StreamAdvice
     from evener.plans.stream_plan import StreamPlan
 
@@ -259,7 +259,7 @@ def stream_comparison_options_from(
 def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int:
     """Run every method; exit 0 even if a method fails."""
     from evener.io.dataflow.reading import read_stream_graph
-    from evener.planning.compare_streams import compare_filters
+    from evener.planning.compare import compare_filters
     from evener.planning.stream import MapOptions
     from evener.streams.readings import reading_of
 
@@ -277,7 +277,7 @@ def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int
         )
     _print(results, out)
     if options.report is not None:
-        from evener.reporting.stream_comparisons import write_stream_comparison
+        from evener.reporting.stream_report import write_stream_comparison
 
         words: dict[str, Any] = {"cost": options.reading or "ceil", "seed": options.seed}
         if options.seconds is not None:

@@ -257,7 +257,7 @@ def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) 
     inputs: file name -> SHA-256, the graph's file first. Other files must not be drawn or counted
     as the plan's graph.
     """
-    from evener.io.plans.inputs import same_inputs
+    from evener.io.plans.promises import same_inputs
 
     return same_inputs(plan.inputs, inputs)
 

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
     from evener.platforms.platform import Platform
     from evener.running.devices import Cuda
-    from evener.running.engine.program import VertexProgram
-    from evener.running.engine.solver import Solver
+    from evener.running.engine.program import Solver, VertexProgram
     from evener.running.fitting import RunBytes
 
 

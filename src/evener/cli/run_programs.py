@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.running.apps.registry import App
-    from evener.running.engine.program import VertexProgram
-    from evener.running.engine.solver import Solver
+    from evener.running.engine.program import Solver, VertexProgram
     from evener.running.program_run import ProgramRun
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from evener.plans.plan import Plan
     from evener.platforms.platform import Platform
     from evener.reporting.runs import RunAdvice
-    from evener.running.engine.program import VertexProgram
-    from evener.running.engine.solver import Solver
+    from evener.running.engine.program import Solver, VertexProgram
     from evener.running.program_run import ProgramRun
     from evener.running.slicing import RankParts
 

@@ -75,7 +75,7 @@ def _calibrate(
     options: RunOptions, program: StreamProgram, comm: MpiComm | None, out: Output
 ) -> int:
     """Measure the filters and the transfers between cores; write the graph, and the machine."""
-    from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
+    from evener.io.dataflow.reading import stream_writer_for, write_stream_graph
     from evener.io.machines.platforms import write_platform
     from evener.running.devices import Cuda, devices_of
     from evener.running.streams.between_cores import calibrate_stream

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from evener.errors import InputError, UsageError
-from evener.files.together import write_together
+from evener.files.writing import write_together
 from evener.integrations import (
     gmsh,
     mfem,
@@ -82,7 +82,7 @@ def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
     Compares the number of vertices, the digests if the plan records any, and the plan's
     certificate, which is counted again.
     """
-    from evener.io.plans.inputs import same_inputs
+    from evener.io.plans.promises import same_inputs
     from evener.planning.evaluate import misstated
 
     n = reading.graph.n

@@ -10,21 +10,27 @@ Partition p is block p - 1: the plan's devices, counted from 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from evener.arrays import IntVector
+from evener.arrays import IntVector, Part
 from evener.errors import InputError, UsageError
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
-from evener.integrations.blocks import BlocksLike, RankBlocks
-from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
+from evener.integrations.blocks import (
+    BlocksLike,
+    RankBlocks,
+    blocks_of_cells,
+    n_devices,
+    refuse_other_order,
+)
 from evener.integrations.packages import package
 from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 from evener.io.meshes.gmsh import read_elements, sections_not_held
-from evener.io.meshes.gmsh_dividing import divided
 from evener.io.meshes.gmsh_elements import SIZES, VTK_KINDS, GmshElements, elements_of, in_vtk_order
 from evener.io.meshes.gmsh_writing import msh_2, msh_4
 from evener.io.sources import open_source
@@ -205,3 +211,52 @@ def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
     if request.reading.format == "gmsh":
         return elements_of(request.mesh), [f"{kept}: the file is of version 4.0 and binary."]
     return elements_of(request.mesh), [f"{kept}: only .msh files have them."]
+
+
+_AT_ONCE = 2**16  # elements whose neighbours are found at a time
+_NONE = np.iinfo(np.int64).max  # above all blocks
+
+
+def divided(elements: GmshElements, part: Part) -> tuple[GmshElements, int]:
+    """Return the elements with partitions, from 1, and the number that got one by default.
+
+    part: the block of each cell, from 0. An element of lower dimension, such as on a boundary, gets
+    the partition of the cell that it bounds, the lowest if there are several; 1 if it shares no
+    point with a cell.
+    """
+    cells = elements.is_cell
+    partitions = np.ones(elements.types.size, np.int64)
+    partitions[cells] = part.astype(np.int64) + 1
+    lower = np.flatnonzero(~cells)
+    loose = 0
+    cell_points = _points_of(elements, np.flatnonzero(cells)).T.tocsr()
+    for first in range(0, lower.size, _AT_ONCE):
+        some = lower[first : first + _AT_ONCE]
+        shared = (_points_of(elements, some) @ cell_points).tocsr()
+        loose += _take_lowest(partitions, some, shared, part)
+    return replace(elements, partitions=partitions), loose
+
+
+def _points_of(elements: GmshElements, some: IntVector) -> csr_array:
+    """Return a matrix with a one for each point (column) of some elements (rows)."""
+    sizes = SIZES[elements.types[some]]
+    offsets = np.zeros(some.size + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    index = np.repeat(elements.starts[some] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    shape = (some.size, len(elements.points))
+    return csr_array((np.ones(index.size, np.int64), elements.corners[index], offsets), shape=shape)
+
+
+def _take_lowest(partitions: IntVector, some: IntVector, shared: csr_array, part: Part) -> int:
+    """Set the partitions of some elements, given the number of points shared with each cell.
+
+    Returns the number of elements that share no point with a cell.
+    """
+    touched = np.flatnonzero(np.diff(shared.indptr))
+    begins = shared.indptr[touched]
+    if touched.size:
+        most = np.maximum.reduceat(shared.data, begins)
+        blocks = part[shared.indices].astype(np.int64)
+        blocks[shared.data < np.repeat(most, np.diff(shared.indptr)[touched])] = _NONE
+        partitions[some[touched]] = np.minimum.reduceat(blocks, begins) + 1
+    return int(some.size - touched.size)

@@ -11,8 +11,7 @@ import numpy as np
 
 from evener.arrays import IntVector
 from evener.errors import InputError
-from evener.integrations.blocks import BlocksLike, blocks_of
-from evener.integrations.orders import n_devices
+from evener.integrations.blocks import BlocksLike, blocks_of, n_devices
 from evener.plans.contiguous import contiguous
 from evener.wording import brief
 

@@ -17,10 +17,15 @@ import numpy as np
 
 from evener.arrays import Part
 from evener.errors import UsageError
-from evener.files.together import write_together
+from evener.files.writing import write_together
 from evener.graphs.mesh import Mesh
-from evener.integrations.blocks import BlocksLike, RankBlocks
-from evener.integrations.orders import blocks_of_cells, n_devices, refuse_other_order
+from evener.integrations.blocks import (
+    BlocksLike,
+    RankBlocks,
+    blocks_of_cells,
+    n_devices,
+    refuse_other_order,
+)
 from evener.integrations.packages import package
 from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 

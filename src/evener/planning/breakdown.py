@@ -20,8 +20,7 @@ from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.running.edge_copies import Copies
 from evener.running.emulated_run import EMULATED_ACTIVITIES
-from evener.running.engine.program import VertexProgram
-from evener.running.engine.solver import Solver
+from evener.running.engine.program import Solver, VertexProgram
 from evener.running.program_run import ProgramRun
 from evener.running.slicing import RankParts
 

@@ -5,17 +5,21 @@ On machines with links, `compared_plan` adds the plan for seconds, which has its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import abc
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from evener.arrays import BoolArray
 from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
+from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
+from evener.graphs.stream_graph import StreamGraph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
+from evener.io.edges import EdgesLike, as_edges
 from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.enforce import enforce
 from evener.partitioning.initial.trees import device_tree
@@ -25,6 +29,13 @@ from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage_of
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
+from evener.planning.split import (
+    SplitKeywords,
+    SplitOptions,
+    cpu_seconds_of_all,
+    edge_contract,
+    judged_edges,
+)
 from evener.planning.steps import (
     PlanTerms,
     Progress,
@@ -33,10 +44,18 @@ from evener.planning.steps import (
     mapped,
     terms_of,
 )
+from evener.planning.stream import MapOptions, map_filters
+from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract, Further, Mapping, Partition
 from evener.plans.plan import ENFORCED, ON_DEVICES, Evaluation, Plan, Rival
-from evener.platforms.platform import Platform, with_only
-from evener.wording import from_above, number, two_lines
+from evener.plans.stream_plan import StreamPlan
+from evener.platforms.platform import Device, Platform, with_only
+from evener.splitting.methods import METHODS as EDGE_METHODS
+from evener.splitting.methods import split_with
+from evener.streams.methods import METHODS as STREAM_METHODS
+from evener.streams.processors import MIPS
+from evener.streams.readings import CostReading
+from evener.wording import brief, duration, from_above, number, plural, two_lines
 
 PLAN = "plan"  # name of the row of what `evener plan` makes for seconds
 MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small part
@@ -251,3 +270,140 @@ def _load_kernels(graph: Graph) -> None:
     if c > 1:
         partition_with("evener", path, Request(half))
     enforce(path, Partition(np.zeros(n, np.int32), 2), contract)
+
+
+WARMING_EDGES = 64  # of the path that each method divides first, so that its kernels are loaded
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeComparison:
+    """One method's blocks of edges, evaluated.
+
+    plan: the blocks under the contract of all methods; None if the method failed. cpu_seconds [s]:
+    of the method and the repair, including tools in other processes. note: why plan is None.
+    """
+
+    method: str
+    plan: EdgePlan | None = None
+    cpu_seconds: float = 0.0
+    note: str = ""
+
+    def __repr__(self) -> str:
+        if self.plan is None:
+            return two_lines("EdgeComparison", [self.method, "no blocks"], [self.note])
+        metrics, held = self.plan.metrics, int(self.plan.holds.sum())
+        first = self.method, f"{held:,} of {plural(self.plan.platform.k, 'contract')} kept"
+        figures = f"{metrics.copies:,} copies of vertices", f"replication {metrics.replication:.3f}"
+        spent = f"{duration(self.cpu_seconds)} of CPU"
+        return two_lines("EdgeComparison", first, [*figures, spent])
+
+
+def compare_edges(
+    edges: EdgesLike,
+    platform: PlatformLike,
+    methods: Sequence[str] | None = None,
+    options: SplitOptions | None = None,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[SplitKeywords],
+) -> list[EdgeComparison]:
+    """Return an EdgeComparison for each method, in the given order, including methods that fail.
+
+    methods: names, or one name; None: all. edges, platform, options, keywords: see `split`, except
+    the method; `read_edges` reads arcs and matrices. Every method gets the same targets and limits,
+    and its blocks are repaired to keep them. Raises UsageError for an unknown method, and the
+    errors of `split` if no contract exists.
+    """
+    reading, platform = as_edges(edges), as_platform(platform)
+    options = replace(options or SplitOptions(), **keywords)
+    named = [methods] if isinstance(methods, str) else methods
+    chosen = list(EDGE_METHODS) if named is None else list(named)
+    for method in chosen:
+        one_of("method", method, tuple(EDGE_METHODS))
+    contract = edge_contract(reading.edges, platform, options.epsilon)
+    results = []
+    for i, method in enumerate(chosen):
+        if progress is not None:
+            progress(method, i / len(chosen))
+        try:
+            _load_edge_kernels(method, reading.edges, options)
+            began = cpu_seconds_of_all()
+            made = split_with(
+                method, reading.edges, contract, preset=options.preset, seed=options.seed
+            )
+            spent = cpu_seconds_of_all() - began
+            plan = judged_edges(reading, made.partition, platform, contract)
+            results.append(EdgeComparison(method, plan, spent))
+        except EvenerError as error:
+            results.append(EdgeComparison(method, note=error.message))
+    return results
+
+
+def _load_edge_kernels(method: str, edges: EdgeList, options: SplitOptions) -> None:
+    """Divide a path of edges of the same types, so that no method's time includes loading code."""
+    m = WARMING_EDGES
+    work: Any = None if edges.weights is None else np.ones(m, edges.weights.dtype)
+    path = EdgeList(m + 1, np.arange(m), np.arange(1, m + 1), work)
+    half = np.full(2, m / 2)
+    split_with(method, path, Contract(half, half - 1, half + 1), preset=options.preset, seed=1)
+
+
+MOST_EXACT = 48  # filters x processors up to which `exact` is among the methods that are not named
+
+LOADING = 0.01  # seconds of the search that loads its kernels
+
+
+@dataclass(frozen=True, eq=False)
+class StreamComparison:
+    """One method's plan of a stream graph, or None and a note that says why the method failed."""
+
+    method: str
+    plan: StreamPlan | None = None
+    note: str = ""
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+def compare_filters(
+    graph: StreamGraph,
+    platform: Platform,
+    methods: Sequence[str] | None = None,
+    options: MapOptions | None = None,
+    reading: CostReading | None = None,
+    *,
+    inputs: abc.Mapping[str, str] | None = None,
+    progress: Callable[[str, float], None] = lambda *_: None,
+) -> list[StreamComparison]:
+    """Return a StreamComparison for each method, the shortest period first, failed ones last.
+
+    methods: names; None: all, but `exact` only for small graphs. options: the same for all methods;
+    the time limit applies to each of them. Raises UsageError for an unknown method.
+    """
+    chosen = list(STREAM_METHODS) if methods is None else list(methods)
+    for method in chosen:
+        one_of("method", method, STREAM_METHODS)
+    if methods is None and graph.n * platform.k > MOST_EXACT:
+        chosen.remove("exact")
+    found = []
+    for i, method in enumerate(chosen):
+        progress(method, i / len(chosen))
+        try:
+            asked = replace(options or MapOptions(), method=method)
+            _load_stream_kernels(asked, reading)
+            plan = map_filters(graph, platform, asked, reading, inputs=inputs)
+            found.append(StreamComparison(method, plan))
+        except EvenerError as error:
+            found.append(StreamComparison(method, note=error.message))
+    return sorted(found, key=lambda one: float("inf") if one.plan is None else one.plan.period)
+
+
+def _load_stream_kernels(asked: MapOptions, reading: CostReading | None) -> None:
+    """Map a few filters first, so that no method's time includes loading code."""
+    n = 4
+    ends = np.arange(n - 1)
+    graph = StreamGraph(
+        tuple(map(str, range(n))), np.ones(n), np.ones(n), ends, ends + 1, np.ones(n - 1)
+    )
+    devices = tuple(Device(name, 1.0, capabilities={MIPS: 1.0}) for name in "ab")
+    map_filters(graph, Platform(devices), replace(asked, seconds=LOADING), reading)

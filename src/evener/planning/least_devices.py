@@ -16,8 +16,7 @@ from evener.planning.in_memory import plan
 from evener.plans.partition import Partition
 from evener.plans.workload import WORKLOADS
 from evener.platforms.platform import Platform
-from evener.running.engine.program import VertexProgram
-from evener.running.engine.solver import Solver
+from evener.running.engine.program import Solver, VertexProgram
 from evener.running.fitting import RunBytes, bytes_of_program
 
 MOST = 1024  # devices tried

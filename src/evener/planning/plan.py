@@ -26,9 +26,8 @@ from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.facts import VertexBytes
+from evener.sliced.facts import VertexBytes, WeighedRows
 from evener.sliced.gathering import agreed, raised_everywhere
-from evener.sliced.weighed import WeighedRows
 
 
 class PlanWords(PlanKeywords, total=False):

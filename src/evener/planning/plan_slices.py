@@ -53,8 +53,7 @@ from evener.sliced.memory import mebibytes
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import ON_RANKS, SLICED_TOOLS, blocks_by
-from evener.sliced.uneven import BlockMemory
-from evener.sliced.uneven_ways import blocks_of_uneven
+from evener.sliced.uneven import BlockMemory, blocks_of_uneven
 from evener.wording import plural
 
 VERTEX_BYTES = VertexBytes()

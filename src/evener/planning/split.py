@@ -34,8 +34,8 @@ class SplitOptions:
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
     allowed relative deviation of a block's work from its target. order: in which spac-path and
-    similar methods join the clones of a vertex, one of evener.splitting.orders.ORDERS; "auto": the
-    method's default. Raises UsageError for other values.
+    similar methods join the clones of a vertex, one of ORDERS of split_and_connect; "auto": the
+    default. Raises UsageError for other values.
     """
 
     method: str = "spac"

@@ -435,7 +435,7 @@ class Plan:
         None: `source`. Without coordinates the blocks are discs, joined by lines if they exchange
         values. Raises InputError if the graph is not the plan's.
         """
-        return from_above("evener.reporting.figures:plan_figure")(self, graph)
+        return from_above("evener.reporting.notebook:plan_figure")(self, graph)
 
     def explain(self) -> str:
         """Return why an iteration takes as long as it does, and what would make it faster.

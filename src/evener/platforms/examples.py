@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 from evener.errors import UsageError
+from evener.platforms.network import fat_tree_links, mesh_links, star_links
 from evener.platforms.platform import MAX_DEVICES, Device, Level, Link, Platform
-from evener.platforms.topologies import fat_tree_links, mesh_links, star_links
 
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}

@@ -24,28 +24,28 @@ from evener.rebalancing.held_data import (
     CarriedOut,
     Observation,
     Offers,
+    RankRecorder,
     checked_observation,
     checked_work,
     state_of_loads,
     workload_in,
 )
-from evener.rebalancing.proposals import slowed, transfer_seconds
-from evener.rebalancing.rank_recorder import RankRecorder
-from evener.rebalancing.slice_proposals import (
+from evener.rebalancing.proposals import (
     CountedBlocks,
     RowsToShift,
     clusters_inside,
     counted,
     rematched,
+    slowed,
+    transfer_seconds,
 )
 from evener.running.comm import Comm
 from evener.sliced.blocks import SmallGraph
 from evener.sliced.counted import quotient_of
 from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.facts import VertexBytes, weighted_slices
+from evener.sliced.facts import VertexBytes, WeighedRows, degrees_of, weighted_slices, weights_of
 from evener.sliced.gathering import agreed, raised_everywhere
-from evener.sliced.weighed import WeighedRows, degrees_of, weights_of
 
 FEW_PAIRS = 1 << 16  # up to this many pairs of blocks are counted without sorting
 # Like Replan, but for rows in slices whose weights are the work: a function that returns the blocks

@@ -40,7 +40,7 @@ from evener.reporting.networks import QuotientDrawing, draw_network
 from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
-from evener.reporting.speed_section import speed_section
+from evener.reporting.speed_plots import speed_section
 from evener.reporting.tables import OF_PRODUCTS, clock_of, time_remarks
 from evener.wording import percent, plural, without_marks
 

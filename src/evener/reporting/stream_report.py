@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.files.writing import write_text
+from evener.graphs.stream_graph import StreamGraph
+from evener.planning.compare import StreamComparison
 from evener.planning.stream import counted, problem_of
 from evener.planning.stream_advice import StreamAdvice, advise_on_stream, own_seconds
 from evener.plans.stream_plan import StreamPlan
-from evener.reporting.bars import MAX_BARS
+from evener.platforms.platform import Platform
+from evener.reporting.bars import FOREMOST, MAX_BARS, place
 from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
+from evener.reporting.comparisons import Compared, FurtherColumns, Measure, side_by_side
 from evener.reporting.html import render
 from evener.reporting.marks import block_colours, in_css
 from evener.reporting.networks import MAX_NODES, Joined, QuotientDrawing, draw_joined
 from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
-from evener.reporting.stream_charts import link_bars, load_charts
 from evener.reporting.stream_graphs import draw_stream_graph, ranks_of
 from evener.streams.period import Period, StreamProblem
 from evener.streams.placing import least_work
-from evener.wording import NOTHING, count, duration, memory, percent, plural, spread, times, units
+from evener.wording import (
+    NOTHING,
+    count,
+    duration,
+    memory,
+    percent,
+    plural,
+    ratio,
+    spread,
+    times,
+    units,
+)
 
 EDGES_SHOWN = 40  # between devices, those that cost most
 ADVICE_COLUMNS = ("what if", "filters stay", "filters move")
@@ -322,3 +337,216 @@ def _device_rows(seen: Counted) -> list[tuple[CertificateCell, ...]]:
         )
         for p in chosen.tolist()
     ]
+
+
+LINKS_SHOWN = 16
+CLASSES = 10  # of loads, of equal width
+
+
+class DeviceBar(NamedTuple):
+    """One device: lengths of its parts [%], texts, and whether it is the busiest."""
+
+    number: int
+    colour: str
+    name: str
+    compute: float
+    communicate: float
+    filters: str
+    total: str
+    split: str
+    is_last: bool
+
+
+class ClassBar(NamedTuple):
+    """A class of devices by their load: name, length [%], how many they are."""
+
+    name: str
+    bar: float
+    text: str
+
+
+class LinkBar(NamedTuple):
+    """A link: name, length [%], seconds as text, share of the period, whether that exceeds 1."""
+
+    name: str
+    bar: float
+    text: str
+    share: str
+    is_over: bool
+
+
+@dataclass(frozen=True)
+class LoadCharts:
+    """Loads of devices: bars, a histogram if there are many, and the devices without filters.
+
+    If there are many devices, only the busiest have bars. bound: position of the lower bound [%].
+    """
+
+    bars: list[DeviceBar]
+    classes: list[ClassBar]
+    bound: float
+    shown: int
+    idle: str
+
+    @property
+    def name_width(self) -> int:
+        """Width of the column of names in characters; longer names are shortened."""
+        return min(max([6, *(len(bar.name) for bar in self.bars)]), 18)
+
+
+def load_charts(plan: StreamPlan, period: Period, colours: Sequence[str]) -> LoadCharts:
+    """Return the charts of the devices' loads. period: of the plan; colours: of its devices."""
+    k, loads, names = plan.platform.k, period.loads, plan.platform.names
+    counts = np.bincount(plan.part, minlength=k)
+    busy = np.flatnonzero((counts > 0) | (loads > 0))
+    chosen = busy
+    if busy.size > MAX_BARS:
+        chosen = np.argsort(-loads, kind="stable")[:FOREMOST]
+    scale = 100 / (1.02 * max(plan.period, plan.bound, 1e-300))
+    # Where both overlap the longer one counts, and the other lies within it.
+    beside = period.loads - period.computing
+    bars = [
+        DeviceBar(
+            p, colours[p], names[p],
+            compute=place(period.computing[p] * scale),
+            communicate=place(max(beside[p], 0.0) * scale),
+            filters=f"{counts[p]:,}",
+            total=duration(float(loads[p])),
+            split=f"{duration(float(period.computing[p]))} computing, "
+            f"{duration(float(period.communicating[p]))} communicating",
+            is_last=p == period.bottleneck,
+        )
+        for p in chosen.tolist()
+    ]  # fmt: skip
+    return LoadCharts(
+        bars,
+        classes_of(loads, counts, plan.period) if busy.size > MAX_BARS else [],
+        place(plan.bound * scale),
+        chosen.size,
+        plural(int((counts == 0).sum()), "device") if (counts == 0).any() else "",
+    )
+
+
+def classes_of(loads: FloatArray, counts: IntArray, period: float) -> list[ClassBar]:
+    """Return a histogram: devices without filters, with a load up to a tenth of the period, etc."""
+    busy = loads[counts > 0] / max(period, 1e-300)
+    level = np.clip(np.ceil(busy * CLASSES - 1e-9).astype(np.int64) - 1, 0, CLASSES - 1)
+    sizes = np.bincount(level, minlength=CLASSES)
+    idle = int((counts == 0).sum())
+    most = max(int(sizes.max()), idle, 1)
+    named = [("no filter", idle)] if idle else []
+    step = 100 // CLASSES
+    named += [(f"{i * step} to {(i + 1) * step} %", int(size)) for i, size in enumerate(sizes)]
+    return [ClassBar(name, place(100 * size / most), count(size)) for name, size in named]
+
+
+def link_bars(period: Period) -> list[LinkBar]:
+    """Return the links that carry bytes for the longest time."""
+    order = np.argsort(-period.links, kind="stable")[:LINKS_SHOWN]
+    scale = 100 / max(period.slowest_link, period.seconds, 1e-300)
+    return [
+        LinkBar(
+            period.link_names[i],
+            place(period.links[i] * scale),
+            duration(float(period.links[i])),
+            percent(period.links[i] / period.seconds if period.seconds > 0 else None),
+            bool(period.links[i] > period.seconds),
+        )
+        for i in order.tolist()
+        if period.links[i] > 0
+    ]
+
+
+STREAM_MEASURES: tuple[Measure, ...] = (
+    ("period_seconds", "period", "of an iteration, on the busiest device"),
+    ("link_seconds", "slowest link", "that an iteration's bytes take on it"),
+    ("cpu_seconds", "CPU", "the method's own CPU time, routes included"),
+)
+STREAM_COLUMNS = (
+    ("period / bound", "no mapping's period is shorter than the bound"),
+    ("devices", "with a filter"),
+    ("busiest", "device that an iteration takes longest"),
+    ("communicating", "share of the period on the busiest device"),
+)
+
+
+def write_stream_comparison(
+    path: str | Path,
+    results: Sequence[StreamComparison],
+    graph: StreamGraph,
+    platform: Platform,
+    *,
+    options: Mapping[str, Any],
+    inputs: Mapping[str, str],
+) -> None:
+    """Write a page on several methods' mappings of the same filters; equal arguments, equal bytes.
+
+    results: of `compare_filters`. options: common to all methods; inputs: file name -> SHA-256.
+    """
+    page = render(
+        "comparison.html.j2",
+        view=methods_compared(results),
+        what=" of placed filters",
+        counts=f"{plural(graph.n, 'filter')}, {plural(graph.m, 'edge')}",
+        platform=platform,
+        options=option_rows(options),
+        devices=device_rows(platform),
+        inputs=inputs,
+    )
+    write_text(path, page)
+
+
+def methods_compared(results: Sequence[StreamComparison]) -> Compared:
+    """Return the page's content for these methods, the shortest period first."""
+    ordered = sorted((_row(one) for one in results), key=_rank)
+    further = FurtherColumns(STREAM_COLUMNS, [row["cells"] for row in ordered])
+    view = side_by_side(
+        ordered, STREAM_MEASURES, further, best=lambda _: "", noun="method", order="period"
+    )
+    return replace(view, verdict=_verdict(ordered, results))
+
+
+def _rank(row: Mapping[str, Any]) -> tuple[bool, float]:
+    return row["period_seconds"] is None, row["period_seconds"] or 0.0
+
+
+def _row(result: StreamComparison) -> dict[str, Any]:
+    """Return the figures of a method; they are None if it made no mapping."""
+    row: dict[str, Any] = {
+        "tool": result.method, "family": "", "note": result.note, "holds": None,
+    }  # fmt: skip
+    plan = result.plan
+    if plan is None:
+        keys = (key for key, _, _ in STREAM_MEASURES)
+        return row | dict.fromkeys(keys) | {"cells": [NOTHING] * len(STREAM_COLUMNS)}
+    at = int(plan.loads.argmax())
+    share = plan.communicating[at] / plan.period if plan.period > 0 else 0.0
+    return row | {
+        "period_seconds": plan.period,
+        "link_seconds": max(plan.links.values(), default=0.0),
+        "cpu_seconds": plan.cpu_seconds,
+        "cells": [
+            ratio(plan.period / plan.bound if plan.bound > 0 else None),
+            count(plan.used),
+            plan.bottleneck,
+            percent(share),
+        ],
+    }
+
+
+def _verdict(ordered: Sequence[Mapping[str, Any]], results: Sequence[StreamComparison]) -> str:
+    """Return which method has the shortest period, and how far the next one is."""
+    done = [row for row in ordered if row["period_seconds"] is not None]
+    if not done:
+        return "No method placed the filters."
+    best = done[0]["period_seconds"]
+    plan = next(one.plan for one in results if one.plan and one.method == done[0]["tool"])
+    said = f"{done[0]['tool']} has the shortest period, {duration(best)}"
+    if plan.bound > 0:
+        said += f", {ratio(best / plan.bound)} of its lower bound"
+    others = [row for row in done[1:] if row["period_seconds"] > best * (1 + 1e-9)]
+    equal = len(done) - 1 - len(others)
+    said += f"; {plural(equal, 'other method has', 'other methods have')} the same" if equal else ""
+    if others and best > 0:
+        said += f"; {others[0]['tool']} follows at {ratio(others[0]['period_seconds'] / best)}"
+    return f"{said}."

@@ -14,14 +14,14 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from evener.errors import EvenerError, InputError
+from evener.errors import EvenerError, InputError, UsageError
 from evener.files.abandoned import FILE_PREFIX, locked
 from evener.files.opening import read_bytes
 from evener.files.writing import atomic_write, refusal, write_text
@@ -31,8 +31,10 @@ from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.running.comm import Comm
 from evener.running.engine.generating import digest_of
-from evener.running.engine.program import VertexProgram
+from evener.running.engine.program import Solver, VertexProgram
+from evener.running.engine.recording import StepRecorder
 from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import Keep, Stretch
 from evener.running.local_graphs import LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
@@ -297,3 +299,63 @@ def _refused(file: Path) -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, MemoryError) as error:
         raise InputError("is a damaged checkpoint", file=file, hint=_HINT) from error
+
+
+def identify(
+    program: VertexProgram | Solver,
+    graph: Graph | DirectedGraph,
+    asked: Checkpoints | None,
+    resume: Checkpoint | None,
+    parameters: Mapping[str, float],
+) -> None:
+    """Check that the resumed checkpoint belongs to this run, and set the identity of later ones.
+
+    asked: where the run is saved. Raises UsageError for solvers, InputError if the checkpoint
+    belongs to another run.
+    """
+    if asked is None and resume is None:
+        return
+    if isinstance(program, Solver):
+        raise UsageError(f"{program.name} has no checkpoints: only vertex programs have them")
+    identity = identity_of(program, parameters, graph)
+    if resume is not None:
+        resume.check(identity)
+    if asked is not None:
+        asked.identity = identity
+
+
+@contextmanager
+def stretch_of(
+    asked: Checkpoints | None, resume: Checkpoint | None, comm: Comm, local: LocalGraph
+) -> Iterator[Stretch]:
+    """Yield a Stretch: a device's start state, and the function that saves later states."""
+    start = start_of(resume, local)
+    with writing(asked, comm, local, start) as writer:
+        yield Stretch(start, None if writer is None else keeping(writer))
+
+
+def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:
+    """Return the start state of a device's own vertices, or None if the run does not resume."""
+    return None if resume is None else resume.state.of(local.owned)
+
+
+def writing(
+    asked: Checkpoints | None, comm: Comm, local: LocalGraph, start: RunState | None
+) -> AbstractContextManager[CheckpointWriter | None]:
+    """Return a context manager that yields the CheckpointWriter, or None without checkpoints.
+
+    All devices call this.
+    """
+    if asked is None:
+        return nullcontext()
+    return CheckpointWriter(comm, local, asked, 0 if start is None else start.step)
+
+
+def keeping(writer: CheckpointWriter) -> Keep:
+    """Return a Keep that writes checkpoints after supersteps and never stops them."""
+
+    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
+        writer(step, take)
+        return False
+
+    return keep

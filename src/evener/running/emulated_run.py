@@ -29,13 +29,11 @@ from evener.platforms.with_curves import seconds_at
 from evener.running.distributing import distribute
 from evener.running.edge_shares import DividedEdges, edge_shares
 from evener.running.engine.engine import MOST
-from evener.running.engine.program import VertexProgram
+from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.recording import Superstep
-from evener.running.engine.solver import Solver
-from evener.running.executing import run_on_parts
+from evener.running.executing import run_on_parts, run_on_shares
 from evener.running.local_graphs import LocalGraph
 from evener.running.on_device import RunWatch, wanted_arcs
-from evener.running.on_edges import run_on_shares
 from evener.running.program_run import ProgramRun
 from evener.wording import brief
 

@@ -23,8 +23,7 @@ from evener.plans.plan import Plan
 from evener.running.distributing import INDEX, NUMBER, PartSize, part_sizes
 from evener.running.edge_copies import Copies
 from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
-from evener.running.engine.program import VertexProgram
-from evener.running.engine.solver import Solver
+from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.local_graphs import Want, signed, unsigned
 from evener.running.on_device import wanted_arcs

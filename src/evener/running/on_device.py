@@ -11,18 +11,16 @@ from evener.errors import EvenerError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.checkpoints import Checkpoint, Checkpoints
+from evener.running.checkpoints import Checkpoint, Checkpoints, keeping, start_of, writing
 from evener.running.comm import NO_NAMES, Comm
 from evener.running.devices import Cuda
 from evener.running.engine.engine import WAYS, Engine
 from evener.running.engine.pool import ThreadPool
-from evener.running.engine.program import VertexProgram, parameters_of
+from evener.running.engine.program import Solver, VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun, Reordering
-from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
-from evener.running.keeping import keeping, start_of, writing
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.locality.adapting import AdaptiveDevice, ordered, process_cores
 from evener.running.moving import MovingDevice, Rebalancing, Segment

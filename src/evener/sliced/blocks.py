@@ -25,11 +25,15 @@ from evener.plans.partition import Contract, Partition
 from evener.running.comm import Comm
 from evener.sliced.borders import BlockBorders, Near, block_type, near_clusters, refine_borders
 from evener.sliced.borders_kernels import count_single
-from evener.sliced.cells import clusters_across, split_by_block
-from evener.sliced.clusters import SliceClusters, clusters_in_slices, entries_of_clusters
-from evener.sliced.contraction import UpperEdges, contract, lists_of
-from evener.sliced.entries import cluster_graph_of, falling_of
-from evener.sliced.gathering import of_root
+from evener.sliced.clusters import (
+    SliceClusters,
+    clusters_across,
+    clusters_in_slices,
+    entries_of_clusters,
+    split_by_block,
+)
+from evener.sliced.contraction import UpperEdges, cluster_graph_of, contract, falling_of, lists_of
+from evener.sliced.gathering import narrow, of_root
 from evener.sliced.memory import (
     MOST_IN_CELL,
     MOST_IN_CLUSTER,
@@ -43,7 +47,6 @@ from evener.sliced.memory import (
     vertices_in_cell,
     vertices_in_cluster,
 )
-from evener.sliced.narrow import narrow
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.windows import refine_windows
 

@@ -24,8 +24,8 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
 from evener.sliced import borders_kernels as kernels
+from evener.sliced.gathering import narrow
 from evener.sliced.memory import BorderMemory, group_bytes
-from evener.sliced.narrow import narrow
 from evener.sliced.rows import Known, SlicedGraph
 
 STEPWISE = 0.8  # of the groups that the largest one asks for: of more, it is smaller by more

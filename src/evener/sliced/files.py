@@ -13,8 +13,7 @@ from evener.errors import InputError
 from evener.io.csr.csr_file import CsrFile
 from evener.running.comm import Comm
 from evener.sliced.memory import SliceSizes
-from evener.sliced.rows import N_SLICES, OneProcess, SliceRows
-from evener.sliced.whole import NO_WEIGHTS, alone
+from evener.sliced.rows import N_SLICES, NO_WEIGHTS, OneProcess, SliceRows, alone
 
 OF_BUFFER = 1.125  # times what is read: how large CsrFile makes its buffers
 # Bytes of a row while it is checked and counted, and while kinds of weights are.

@@ -194,3 +194,20 @@ def _ends(counts: Sequence[int] | IntVector) -> IntVector:
 
 def _joined(arrays: Sequence[npt.NDArray[Any]]) -> Bytes:
     return np.concatenate([bytes_of(np.ascontiguousarray(array)) for array in arrays])
+
+
+MOST = 2**31  # what is as large, or larger, stays as it is
+
+
+def narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the same numbers in the smallest unsigned integer type that holds all of them.
+
+    Returns the array itself if some numbers are negative, not integers, or at least MOST.
+    """
+    if values.size == 0 or not (values.min() >= 0 and values.max() < MOST):
+        return values
+    kind = np.min_scalar_type(int(values.max()))
+    if kind.itemsize >= values.itemsize:
+        return values
+    narrowed = values.astype(kind)
+    return narrowed if bool((narrowed == values).all()) else values

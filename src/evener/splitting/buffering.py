@@ -32,8 +32,7 @@ from evener.splitting import placing_kernels, window_kernels
 from evener.splitting.clustering_kernels import place_inside
 from evener.splitting.expanding import NO_BLOCK, hold_placed, region_of, rooms_of
 from evener.splitting.splits import Split, kept, work_of
-from evener.splitting.streaming import RULES, empty_blocks
-from evener.splitting.two_phase import clusters_of, homes_of
+from evener.splitting.streaming import RULES, clusters_of, empty_blocks, homes_of
 from evener.wording import plural
 
 # Default number of edges in a buffer: 1 / BUFFER_SHARE of all edges, but at least BUFFER_EDGES.

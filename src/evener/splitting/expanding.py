@@ -15,8 +15,7 @@ from evener.arrays import BoolArray, FloatArray, IntArray, Part
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.edge_list_kernels import count_ends
 from evener.plans.partition import Contract
-from evener.splitting import expanding_kernels as kernels
-from evener.splitting import placing_kernels
+from evener.splitting import expanding_kernels, placing_kernels, ranked_kernels
 from evener.splitting.splits import Split, kept, work_of
 from evener.splitting.streaming import ROUNDING, RULES, empty_blocks
 
@@ -54,7 +53,7 @@ def rooms_within(contract: Contract, m: int) -> FloatArray:
 
 def region_of(
     tails: IntArray, heads: IntArray, part: Part, inside: npt.NDArray[np.int32], hubs: BoolArray
-) -> kernels.EdgesByVertex:
+) -> expanding_kernels.EdgesByVertex:
     """Return the edges without a block, listed by vertex.
 
     inside (n,): the last block that contains each vertex. hubs (n,): whether a vertex is a hub.
@@ -62,11 +61,11 @@ def region_of(
     n, left = inside.size, int(np.count_nonzero(part < 0))
     offsets, lengths = np.zeros(n + 1, np.int64), np.zeros(n, np.int32)
     others, listed = np.empty((2, 2 * left), np.int32)
-    kernels.list_ends(tails, heads, part, hubs, offsets, lengths, others, listed)
+    expanding_kernels.list_ends(tails, heads, part, hubs, offsets, lengths, others, listed)
     outer, before, after = np.zeros((3, n), np.int32)
     first = np.full(int(lengths.max(initial=0)) + 2, NO_BLOCK, np.int32)
     cursor = np.array([1, 0, left, 0], np.int64)
-    return kernels.EdgesByVertex(
+    return expanding_kernels.EdgesByVertex(
         offsets, lengths, others, listed, inside, hubs, outer, before, after, first, cursor
     )
 
@@ -77,7 +76,7 @@ def neighbourhoods(edges: EdgeList, contract: Contract, preset: str, seed: int) 
     inside, hubs = np.full(edges.n, NO_BLOCK, np.int32), np.zeros(edges.n, np.bool_)
     region = region_of(edges.tails, edges.heads, part, inside, hubs)
     rooms = rooms_of(contract.targets, edges.total_weight)
-    kernels.expand(region, 0, work_of(edges), rooms, 0, part)
+    expanding_kernels.expand(region, 0, work_of(edges), rooms, 0, part)
     return Split(kept(edges, part, contract), order="ne")
 
 
@@ -97,7 +96,7 @@ def hybrid(
     inside = np.full(edges.n, NO_BLOCK, np.int32)
     region = region_of(edges.tails, edges.heads, part, inside, hubs)
     rooms = rooms_of(contract.targets, float(work[~streamed].sum()))
-    kernels.expand(region, 0, work, rooms, 0, part)
+    expanding_kernels.expand(region, 0, work, rooms, 0, part)
     part[streamed] = NO_BLOCK
     blocks, rule, grown = empty_blocks(edges.n, contract), RULES["hdrf"], ~streamed
     hold_placed(blocks, edges.tails[grown], edges.heads[grown], work[grown], part[grown])
@@ -119,3 +118,53 @@ def hold_placed(
     count_ends(tails, heads, blocks.seen)
     blocks.loads[:] += np.bincount(part, work, blocks.loads.size)
     blocks.full[:] = blocks.loads / blocks.targets
+
+
+# When these fractions of a block's work are left to fill, its vertices are examined again. On an
+# R-MAT graph of 16.6 million edges and 64 blocks, copies are 12 % more without, and no fewer with
+# five fractions.
+LOOKS = (0.5, 0.1)
+MOST_LEFT = 1024  # vertices with at least this many unassigned edges are all in one list
+
+
+def ranked_neighbourhoods(
+    edges: EdgeList, contract: Contract, preset: str, seed: int, *, looks: tuple[float, ...] = LOOKS
+) -> Split:
+    """Return blocks grown from vertex to vertex [Zhang17]_, examining few edges of hubs.
+
+    looks: whenever only one of these fractions of a block's work is left to fill, the vertices of
+    the block are examined again.
+    """
+    del preset, seed
+    work: FloatArray = np.empty(0) if edges.weights is None else edges.weights.astype(np.float64)
+    rooms = rooms_of(contract.targets, edges.total_weight)
+    part = np.full(edges.m, NO_BLOCK, np.int32)
+    ranked_kernels.expand_ranked(
+        ranked_edges(edges), work, rooms, np.array(looks, np.float64), part
+    )
+    return Split(kept(edges, part, contract), order="ne")
+
+
+def ranked_edges(edges: EdgeList) -> ranked_kernels.RankedEdges:
+    """Return the edges, listed by vertex; vertices are numbered by descending degree.
+
+    There must be no edges from a vertex to itself.
+    """
+    ranks = np.empty(edges.n, np.int32)
+    n, m = int(ranked_kernels.rank_by_degree(edges.degrees, ranks)), edges.m
+    up, down = np.empty((2, m, 2), np.int32)
+    ups, downs = np.zeros((2, n + 1), np.int64)
+    made = ranked_kernels.RankedEdges(
+        up,
+        down,
+        ups,
+        downs,
+        np.zeros(n, np.int32),
+        np.full((n, 5), NO_BLOCK, np.int32),
+        np.full(MOST_LEFT + 1, NO_BLOCK, np.int32),
+        np.zeros(-(-m // 8), np.uint8),
+        np.empty(n, np.int32),
+        np.array([1, 0, m, n, 0], np.int64),
+    )
+    ranked_kernels.list_by_rank(edges.tails, edges.heads, ranks, made)
+    return made

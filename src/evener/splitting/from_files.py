@@ -32,8 +32,7 @@ from evener.splitting.expanding import (
     rooms_of,
     rooms_within,
 )
-from evener.splitting.streaming import RULES, empty_blocks, hash_table
-from evener.splitting.two_phase import clusters_of, homes_of
+from evener.splitting.streaming import RULES, clusters_of, empty_blocks, hash_table, homes_of
 
 
 @dataclass(frozen=True)

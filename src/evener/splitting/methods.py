@@ -17,8 +17,7 @@ from evener.splitting.buffering import buffered
 from evener.splitting.expanding import hybrid, neighbourhoods
 from evener.splitting.spac import contracted, printed, spac
 from evener.splitting.splits import PRESETS, Method, Split, asked_of_tool, kept
-from evener.splitting.streaming import RULES, at_random, by_hash, in_order, streamed
-from evener.splitting.two_phase import two_phase
+from evener.splitting.streaming import RULES, at_random, by_hash, in_order, streamed, two_phase
 from evener.splitting.vertex_blocks import by_least_cost, by_vertex_blocks
 
 MODULE = "evener.partitioning.external.mtkahypar_nets"
@@ -77,7 +76,7 @@ def split_with(
 
     contract: targets, low and high (k,) refer to the edges' work [units]. The blocks of every
     method are changed by `enforce`, as little as possible, to satisfy the contract. order: order of
-    the clones of a vertex, one of evener.splitting.orders.ORDERS; only for the methods in ORDERED.
+    the clones of a vertex, one of splitting.split_and_connect.ORDERS; only for methods in ORDERED.
     Raises UsageError for an unknown method or order, and the errors of `enforce` if the contract
     cannot be satisfied.
     """

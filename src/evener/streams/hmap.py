@@ -21,8 +21,14 @@ from evener.errors import UsageError, one_of
 from evener.graphs.graph import Graph
 from evener.partitioning.external.children import run_in_child
 from evener.partitioning.external.jobs import Job
-from evener.partitioning.external.metis_trees import CLUSTERS, TREE
-from evener.partitioning.external.trees import Divide, Weighted, along_tree, bisected
+from evener.partitioning.external.trees import (
+    CLUSTERS,
+    TREE,
+    Divide,
+    Weighted,
+    along_tree,
+    bisected,
+)
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Further
@@ -33,7 +39,7 @@ WAYS = ("down", "up")
 TOOLS = ("metis", "evener")
 EPSILON = 0.03
 FREE = 1e-3  # share of the widest link's seconds per byte, for links where bytes cost nothing
-METIS_TREES = "evener.partitioning.external.metis_trees"
+METIS_TREES = "evener.partitioning.external.trees"
 TIME_LIMIT = 600.0  # seconds for METIS on both trees
 LEAST_TIME = 0.1
 

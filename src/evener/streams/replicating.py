@@ -10,12 +10,11 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
-from evener.streams.bounds import PeriodBounds
+from evener.streams.bounds import PeriodBounds, kinds_of, shared_value
 from evener.streams.methods import MethodOptions, ours
 from evener.streams.period import StreamProblem, period_of, seconds_of, work_of, work_on
 from evener.streams.placing import least_work
 from evener.streams.search import FoundMapping, search
-from evener.streams.shared_work import kinds_of, shared_value
 
 LEAST = 1.0  # least data of a copy
 ROUNDS = 3  # rounds of dividing filters, then searching with their copies

@@ -5,8 +5,7 @@ import os
 import pytest
 
 from evener.errors import UsageError
-from evener.integrations.launching.launchers import Launcher, launcher_of
-from evener.integrations.launching.linked import refuse_other_mpi
+from evener.integrations.launching.launchers import Launcher, launcher_of, refuse_other_mpi
 from tests.integrations.launching.played import program
 from tests.integrations.programs import program as installed
 

@@ -1,7 +1,7 @@
 """A hostfile for any launcher."""
 
+from evener.integrations.launching.launch import launch
 from evener.integrations.launching.launchers import Launcher
-from evener.integrations.launching.plain import launch
 from tests.integrations.launching.jobs import MIXED, job
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evener.io.converting import used_numbers
-from evener.io.converting.used_numbers import UsedNumbers
+from evener.io.converting import pairs
+from evener.io.converting.pairs import UsedNumbers
 from tests.examples import with_examples
 
 
@@ -25,5 +25,5 @@ def test_as_a_sorted_list(numbers, low):
     assert used.gaps == ids[-1] - ids[0] + 1 - ids.size
     assert np.array_equal(used.vertices(ends), places)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(used_numbers, "WORDS", 2)
+        patch.setattr(pairs, "WORDS", 2)
         assert np.array_equal(np.concatenate(list(used.labels())), ids)

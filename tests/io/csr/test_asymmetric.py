@@ -9,8 +9,7 @@ from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.io.csr import csr_file
-from evener.io.csr.asymmetric import SomeArcs, asymmetric_edge
-from evener.io.csr.csr_file import CsrFile
+from evener.io.csr.csr_file import CsrFile, SomeArcs, asymmetric_edge
 
 
 @pytest.fixture

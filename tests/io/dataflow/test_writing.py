@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InputError, UsageError
 from evener.graphs.stream_graph import EdgeRow, FilterRow, StreamGraph
-from evener.io.dataflow.reading import read_stream_graph
-from evener.io.dataflow.writing import WRITERS, write_stream_graph
+from evener.io.dataflow.reading import WRITERS, read_stream_graph, write_stream_graph
 from tests.examples import with_examples
 from tests.graphs.random_streams import stream_graphs
 

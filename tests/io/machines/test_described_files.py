@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evener.io.machines.described_files import described_to_toml, write_described
+from evener.cli.described_machines import described_to_toml, write_described
 from evener.io.machines.hwloc import computer_of_hwloc
 from evener.io.machines.platforms import read_platform
 from evener.io.machines.scontrol import nodes_of_scontrol

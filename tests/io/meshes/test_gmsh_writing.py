@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from evener.errors import InputError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.mesh import Mesh
+from evener.integrations.gmsh import divided
 from evener.io.meshes import gmsh_dividing, gmsh_writing
 from evener.io.meshes.gmsh import read_elements
-from evener.io.meshes.gmsh_dividing import divided
 from evener.io.meshes.gmsh_elements import (
     KINDS,
     ORDER,

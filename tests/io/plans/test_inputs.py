@@ -2,7 +2,7 @@
 
 import pytest
 
-from evener.io.plans.inputs import same_inputs
+from evener.io.plans.promises import same_inputs
 
 FOAM = {"case": "0", "points": "1", "faces": "2", "owner": "3", "neighbour": "4"}
 

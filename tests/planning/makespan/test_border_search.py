@@ -20,7 +20,7 @@ from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
 from evener.sliced.counted import quotient_of
 from evener.sliced.recounting import recounted_in_slices
-from evener.sliced.whole import InMemoryGraph
+from evener.sliced.rows import InMemoryGraph
 
 
 def machine(speeds, slow_to_reach):

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evener.platforms.models.fitting import Piecewise, fit_model
+from evener.platforms.models.fitting import PRECISION, Piecewise, by_time, fit_model
 from evener.platforms.models.samples import Sample
-from evener.platforms.models.timed import PRECISION, by_time
 from evener.sizing import solve_sizes
 from tests.examples import with_examples
 

@@ -6,8 +6,7 @@ import pytest
 from evener.errors import InputError
 from evener.plans.tiling import Tiling
 from evener.running.apps.matmul import traffic, verify
-from evener.running.apps.matmul_nested import NodeDevices, run_nested
-from evener.running.apps.product_devices import CpuProduct, EmulatedProduct
+from evener.running.apps.matmul_nested import CpuProduct, EmulatedProduct, NodeDevices, run_nested
 from evener.running.comm import run_threads
 
 N = 23

@@ -17,8 +17,7 @@ from evener.running.apps.spmv import (
     verify_products,
 )
 from evener.running.comm import run_threads
-from evener.running.executing import run_program
-from evener.running.on_edges import run_on_edges
+from evener.running.executing import run_on_edges, run_program
 from tests.running import edge_cases
 from tests.running.edge_cases import divided, drawn
 from tests.running.engine.parts import random_graph

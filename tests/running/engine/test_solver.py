@@ -5,8 +5,8 @@ import pytest
 
 from evener.errors import InputError
 from evener.plans.partition import Partition
+from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.solver import Solver
 from evener.running.executing import run_program
 from tests.running.engine.parts import random_graph
 

@@ -156,8 +156,7 @@ def _names_stream(target: Path) -> bool:
 
 
 def _convert_stream(source: str, target: Path, to: str | None, out: Output) -> int:
-    from evener.io.dataflow.reading import read_stream_graph
-    from evener.io.dataflow.writing import stream_writer_for, write_stream_graph
+    from evener.io.dataflow.reading import read_stream_graph, stream_writer_for, write_stream_graph
     from evener.wording import plural
 
     name = stream_writer_for(target, to)

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
     from evener.plans.partition import Contract
     from evener.platforms.platform import Platform
-    from evener.running.engine.program import VertexProgram
-    from evener.running.engine.solver import Solver
+    from evener.running.engine.program import Solver, VertexProgram
 
 MAX_ROWS = 8
 

@@ -313,7 +313,7 @@ def _write(
     from evener.platforms.platform import Platform
 
     if isinstance(made, StreamGraph):
-        from evener.io.dataflow.writing import write_stream_graph
+        from evener.io.dataflow.reading import write_stream_graph
 
         write_stream_graph(path, made, "toml")
         return (), {"filters": made.n, "edges": made.m}

@@ -138,7 +138,7 @@ def _prepared(
     """Return the launch; its files are written to the requested folder, or to a private one."""
     from evener.integrations.launching.jobs import RankJob
     from evener.integrations.launching.launch import launch_of, needs_shared_folder
-    from evener.integrations.launching.linked import refuse_other_mpi
+    from evener.integrations.launching.launchers import refuse_other_mpi
 
     launcher = _launcher(options)
     refuse_other_mpi(options.program[0], launcher)
@@ -152,7 +152,7 @@ def _prepared(
         )
     kept: list[Path] = []
     if folder is not None:
-        from evener.files.together import write_together
+        from evener.files.writing import write_together
 
         contents = {name: [text.encode()] for name, text in launch.files.items()}
         kept = write_together(folder, contents, force=options.force)

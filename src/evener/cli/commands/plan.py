@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from evener.cli.edges import EdgeOptions, edge_figures, print_blocks, read_edges_as
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
@@ -28,14 +29,6 @@ from evener.cli.machines import (
 )
 from evener.cli.oddities import notes_on
 from evener.cli.options import options_from
-from evener.cli.plan_cut import (
-    add_cut_option,
-    cut_to_dict,
-    refuse_with_cut,
-    split_for,
-    without_vertices,
-    write_edges,
-)
 from evener.cli.plan_in_slices import (
     add_memory_option,
     memory_for,
@@ -43,19 +36,24 @@ from evener.cli.plan_in_slices import (
     planned_in_slices,
     slice_words_from,
 )
-from evener.cli.plan_on_ranks import RankWords, planned_on_ranks
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.cli.ranks import answered, own_ranks
 from evener.cli.values import page, refuse_outputs
-from evener.errors import InfeasibleError, NotFoundError, UsageError
+from evener.errors import EvenerError, InfeasibleError, InputError, NotFoundError, UsageError
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
+    from evener.files.opening import FileState
+    from evener.graphs.edge_list import EdgeList
     from evener.graphs.graph import Graph
     from evener.io import Reading
     from evener.planning.cuts import CutChoice
     from evener.planning.options import PlanOptions
+    from evener.plans.edge_plan import EdgePlan
     from evener.plans.plan import Plan
     from evener.plans.rank_plan import RankPlan
     from evener.platforms.platform import Platform
@@ -354,3 +352,174 @@ def _default_name(graph: str) -> str:
 
     name = "stdin" if is_stdin(graph) else without_packing(graph).name
     return (name.rsplit(".", 1)[0] or "graph") + ".plan"
+
+
+CUTS = ("vertices", "edges", "auto")
+
+
+def add_cut_option(parser: argparse.ArgumentParser) -> None:
+    """Add --cut."""
+    parser.add_argument(
+        "--cut",
+        choices=CUTS,
+        default="vertices",
+        help="what to divide: vertices (default), edges (as `evener split` does), or auto (what "
+        "is predicted to be faster; prints the reason)",
+    )
+
+
+def refuse_with_cut(cut: str, graph: str, others: dict[str, str | None]) -> None:
+    """Raise UsageError if an option (name -> value) was given that applies only to vertex plans."""
+    if cut == "vertices":
+        return
+    if is_stdin(graph):
+        raise UsageError(f"--cut {cut} reads the graph twice, so it must be a file")
+    for name, value in others.items():
+        if value is not None:
+            raise UsageError(f"{name} does not work with --cut {cut}")
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeRival:
+    """The edges of a file, and a plan for them."""
+
+    edges: EdgeList
+    plan: EdgePlan
+
+    def choice(self, made: Plan, graph: Graph) -> CutChoice:
+        """Return which plan is predicted to be faster: `made`, for vertices, or this one."""
+        from evener.planning.cuts import choose_cut
+
+        return choose_cut(made, graph, self.edges, self.plan.partition)
+
+
+def split_for(
+    path: str, reading: ReadOptions, options: PlanOptions, platform: Platform, out: Output
+) -> EdgeRival:
+    """Return the edges of a file, and their plan with preset, tolerance and seed of `options`."""
+    from evener.planning.split import SplitOptions, split
+
+    found = read_edges_as(path, EdgeOptions("graph", weighted=False, reading=reading), out)
+    given = SplitOptions(preset=options.preset, epsilon=options.epsilon, seed=options.seed)
+    with out.progress("Splitting") as progress:
+        progress(given.method, 0.1)
+        return EdgeRival(found.edges, split(found, platform, given))
+
+
+def without_vertices(error: EvenerError) -> str:
+    """Return a sentence on why edges are divided, as vertices cannot be."""
+    return f"Blocks of edges: there is no plan with blocks of vertices: {error.message}"
+
+
+def write_edges(
+    rival: EdgeRival, output: Path, out: Output, choice: CutChoice | None = None, reason: str = ""
+) -> int:
+    """Write and print the plan of edges; return the exit code. reason: why edges were chosen."""
+    from evener.io.plans.edge_plan import write_edge_plan
+
+    made = rival.plan
+    if reason:
+        made = replace(made, notes=(*made.notes, reason))
+    write_edge_plan(output, made)
+    print_blocks(made, out)
+    out.say(made.verdict())
+    if reason:
+        out.say(reason)
+    out.say(f"Written: {output}")
+    cut = cut_to_dict(choice, "edges")
+    out.result({**edge_figures(made), "cpu_seconds": made.cpu_seconds, "notes": list(made.notes),
+                "written": [str(output)], "cut": cut})  # fmt: skip
+    return 0
+
+
+def cut_to_dict(choice: CutChoice | None, cut: str) -> dict[str, Any]:
+    """Return for --json what is divided, and the reason if there was a choice."""
+    if choice is None:
+        return {"divided": cut}
+    seconds = {"vertices": choice.vertices.makespan, "edges": choice.edges.makespan}
+    told = {"reason": choice.reason, "sent": dict(choice.sent), "seconds": seconds}
+    return {"divided": choice.cut, **told}
+
+
+# Options that only one process supports, and hints on alternatives.
+ALONE = {
+    "--memory": "Ranks share the graph: with more ranks, each holds less. Or run without mpiexec.",
+    "--report": "Run `evener report X.plan` afterwards.",
+    "--versus": "Use `evener compare` for other tools, `evener evaluate` for the plan.",
+    "--cut": "Leave it out to divide vertices, or run without mpiexec.",
+}
+
+
+class RankWords(NamedTuple):
+    """The options of a plan on ranks.
+
+    alone: options that only one process supports, None if not given.
+    """
+
+    graph: str
+    output: Path
+    reading: ReadOptions
+    options: PlanOptions
+    alone: dict[str, Any]
+
+    def check(self) -> None:
+        """Raise UsageError for options that ranks do not support."""
+        if is_stdin(self.graph):
+            raise UsageError("ranks read a graph together, so it must be a file, not stdin")
+        for name, value in self.alone.items():
+            if value is not None:
+                raise UsageError(f"{name} does not work on the ranks of mpiexec", hint=ALONE[name])
+
+
+def planned_on_ranks(words: RankWords, platform: Platform, comm: MpiComm, out: Output) -> RankPlan:
+    """Return each rank's part of a plan for the graph in a file. Collective."""
+    from evener.files.opening import state_of
+    from evener.planning.plan import plan_on_ranks
+    from evener.planning.plan_slices import SlicedOrigin
+    from evener.running.failures import Names
+    from evener.sliced.distributed import PATIENCE, DistributedGraph
+    from evener.sliced.gathering import agreed
+
+    comm.describe(Names(), PATIENCE)
+    path, reading = words.graph, words.reading
+    given = {name: value for name, value in reading.given().items() if (name, value) != USUAL}
+    before = agreed(comm, lambda: state_of(path))
+    with out.progress(f"Reading {path} on {comm.size} ranks") as progress:
+        progress("reading", 0.1)
+        try:
+            graph = DistributedGraph.from_file(comm, path, **given)
+        except InputError as error:  # about rows, which are identified by rank and vertex
+            error.file = error.file or path
+            raise
+    for note in graph.notes:
+        out.note(f"note: {note}")
+    if graph.comm.allgather(bool(graph.inputs))[0] is False:
+        graph.inputs = agreed(graph.comm, lambda: _digest(path, before, comm.rank))
+    origin = SlicedOrigin(graph.inputs, reading.recorded(), None, graph.notes)
+    with out.progress("Planning") as progress:
+        found = plan_on_ranks(graph, platform, words.options, origin, progress)
+    _say_sent(found, comm, out)
+    return found
+
+
+USUAL = "by", "cells"  # the default of reading
+
+
+def _say_sent(found: RankPlan, comm: MpiComm, out: Output) -> None:
+    from evener.wording import memory
+
+    sent = comm.allgather(found.sent)
+    out.say(f"{comm.size} ranks sent each other {memory(sum(sent))}")
+
+
+def _digest(path: str, before: FileState, rank: int) -> dict[str, str]:
+    """Return, at rank 0, the SHA-256 of a file if it has not changed; nothing on other ranks."""
+    from evener.files.opening import ANY_SIZE, state_of
+    from evener.io.streaming import digest_of
+
+    if rank:
+        return {}
+    found = {Path(path).name: digest_of(path, ANY_SIZE)}
+    if state_of(path) != before:
+        raise InputError("was changed while it was read", file=path)
+    return found

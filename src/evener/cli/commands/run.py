@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.divisions import (
     Division,
+    bytes_of_division,
     divisions_of,
+    edge_division,
     refuse_with_plan,
 )
-from evener.cli.edge_divisions import bytes_of_division, edge_division
 from evener.cli.graph_options import (
     is_its_input,
     read_again,
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.run_rebalancer import RunRebalancer
     from evener.running.apps.registry import App
     from evener.running.devices import Cuda
-    from evener.running.engine.program import VertexProgram
-    from evener.running.engine.solver import Solver
+    from evener.running.engine.program import Solver, VertexProgram
     from evener.running.mpi_comm import MpiComm
     from evener.running.on_device import RunWatch
     from evener.running.slicing import RankParts
@@ -117,7 +117,7 @@ def _divided(
         return graph, divisions_of(graph, options, out)
     from evener.io.plans.edge_plan import is_edge_plan
     from evener.io.plans.plan import read_plan
-    from evener.running.on_edges import refuse_on_edges
+    from evener.running.executing import refuse_on_edges
 
     refuse_with_plan(options)
     if is_edge_plan(options.plan):
@@ -230,8 +230,7 @@ def _run(
 ) -> RunFound:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import run_on_ranks, run_program
-    from evener.running.on_edges import run_on_edges
+    from evener.running.executing import run_on_edges, run_on_ranks, run_program
     from evener.running.slicing import RankParts
 
     out, options = said

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return run_measuring(measuring, machine, options_from(args, LoadOptions), out)
     options = options_from(args, CurveOptions, method=args.method or "auto")
     if args.matrix is not None:
-        from evener.cli.commands.sizes_of_matrix import run_matrix
+        from evener.cli.commands.sizes_by_curves import run_matrix
 
         return run_matrix(machine, args.matrix, matrix_block_from(args), options, out)
     load = options_from(args, LoadOptions)

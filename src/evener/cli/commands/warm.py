@@ -47,8 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compile the kernels that are not in the cache; print how many, and the cache's folder."""
-    from evener.cli.precompile.packing import write_pack
-    from evener.cli.precompile.precompile import warm
+    from evener.cli.precompile.precompile import warm, write_pack
     from evener.wording import duration, plural
 
     if args.processes < 1:

@@ -250,9 +250,9 @@ def splitting() -> None:
     from evener.graphs.generating.grid import grid
     from evener.planning.split import SplitOptions, edge_contract, split
     from evener.planning.split_file import StreamOptions, split_file
+    from evener.splitting.expanding import ranked_neighbourhoods
     from evener.splitting.from_files import STREAMS
     from evener.splitting.methods import METHODS, NEEDS_MORE
-    from evener.splitting.ranked import ranked_neighbourhoods
 
     edges = EdgeList.of_graph(grid([90, 90]))
     for method in METHODS.keys() - NEEDS_MORE:

@@ -24,12 +24,11 @@ def in_slices() -> None:
     from evener.planning.options import PlanOptions
     from evener.planning.plan_slices import plan_slices
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
-    from evener.sliced.cells import clusters_across
-    from evener.sliced.labels import clusters_by_labels
-    from evener.sliced.one_pass import one_pass_blocks
+    from evener.sliced.clusters import clusters_across, clusters_by_labels
     from evener.sliced.recounting import recounted_in_slices
+    from evener.sliced.rows import InMemoryGraph
+    from evener.sliced.tools import one_pass_blocks
     from evener.sliced.uneven import uneven_blocks
-    from evener.sliced.whole import InMemoryGraph
 
     flat = next(places())
     limits = Contract(np.full(4, 900.0), np.full(4, 800.0), np.full(4, 1000.0))
@@ -65,7 +64,7 @@ def _in_windows(graph: Graph, k: int) -> None:
     from evener.sliced.borders import BlockBorders, near_clusters
     from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
     from evener.sliced.contraction import contract
-    from evener.sliced.whole import InMemoryGraph
+    from evener.sliced.rows import InMemoryGraph
     from evener.sliced.windows import refine_windows
 
     whole, heaviest = InMemoryGraph(graph), 4.0 * graph.total_weight / graph.n

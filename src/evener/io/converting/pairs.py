@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from evener.arrays import FloatArray, IntVector
 from evener.errors import InputError
+from evener.io.converting import numbers_kernels as kernels
 from evener.io.converting.blocks import TextBlocks, window_of
 from evener.io.converting.buckets import BucketLists, RowBuckets, Spool
-from evener.io.converting.pair_spool import PairSpool
-from evener.io.converting.used_numbers import BYTES_A_NUMBER, UsedNumbers
 from evener.io.csr.csr_writer import PIECE, CsrWriter, type_of
 from evener.io.csr.layout import WHOLE, CsrLayout
 from evener.io.graphs import edges, matrixmarket
@@ -203,3 +205,99 @@ def fill_from_matrix(blocks: TextBlocks, source: Window, spool: Spool, memory: i
         return notes_of_pattern(stored, diagonal, arcs)
 
     return Filled(buckets, CsrLayout(head.rows, buckets.arcs // 2 * 2), None, said)
+
+
+BYTES_A_NUMBER = 12 / 64  # per number in the range: a bit, and a rank for every 64 of them
+WORDS = 2**18  # words of 64 numbers, whose labels are made at a time
+
+
+class UsedNumbers:
+    """A set of numbers from low to high; they become vertices in ascending order."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        self._bits = np.zeros((high - low) // 64 + 1, np.uint64)
+        self._ranks: npt.NDArray[np.int32] | None = None
+        self.n = 0
+
+    @property
+    def gaps(self) -> int:
+        """How many of the numbers are not marked."""
+        return self.high - self.low + 1 - self.n
+
+    def mark(self, ends: IntVector) -> None:
+        """Mark these numbers."""
+        kernels.mark(ends, self.low, self._bits)
+
+    def count(self) -> None:
+        """Count the vertices, after all numbers are marked."""
+        ranks = np.empty(self._bits.size, np.int32)
+        self.n = int(kernels.rank(self._bits, ranks))
+        self._ranks = ranks if self.gaps else None
+
+    def vertices(self, ends: IntVector) -> IntVector:
+        """Return the vertices, from 0, for these numbers."""
+        if self._ranks is None:
+            return ends - self.low
+        found = np.empty(ends.size, np.int64)
+        kernels.vertices(ends, self.low, self._bits, self._ranks, found)
+        return found
+
+    def labels(self) -> Iterator[IntVector]:
+        """Yield the numbers of all vertices, in vertex order, in pieces."""
+        for first in range(0, self._bits.size, WORDS):
+            part = self._bits[first : first + WORDS].astype("<u8").view(np.uint8)
+            used = np.flatnonzero(np.unpackbits(part, bitorder="little"))
+            yield used + (self.low + 64 * first)
+
+
+class PairPiece(NamedTuple):
+    """Pairs (u, v), int32 or int64, and the weights of lines, or None."""
+
+    u: npt.NDArray[Any]
+    v: npt.NDArray[Any]
+    weights: FloatArray | None
+
+
+class PairSpool:
+    """Pairs in the order in which they were added; memory [B]: limit for those held in memory."""
+
+    def __init__(self, spool: Spool, memory: int) -> None:
+        self._spool, self._left = spool, memory
+        self._pieces: list[PairPiece | tuple[Path, int, type[np.generic], bool]] = []
+        self.count = 0
+
+    def append(self, u: IntVector, v: IntVector, weights: FloatArray | None) -> None:
+        """Add pairs; store them as 32-bit numbers if they fit."""
+        self.count += u.size
+        if not u.size:
+            return
+        small = min(u.min(), v.min()) >= -(2**31) and max(u.max(), v.max()) < 2**31
+        dtype = np.int32 if small else np.int64
+        u, v = u.astype(dtype), v.astype(dtype)
+        size = u.nbytes + v.nbytes + (0 if weights is None else weights.nbytes)
+        if size <= self._left:
+            self._left -= size
+            self._pieces.append(PairPiece(u, v, None if weights is None else weights.copy()))
+            return
+        self._left = 0  # later pieces follow on disk, too
+        path = self._spool.new()
+        with path.open("wb") as file:
+            for values in (u, v) if weights is None else (u, v, weights):
+                file.write(values.data)
+        self._pieces.append((path, u.size, dtype, weights is not None))
+
+    def pieces(self, *, keep: bool) -> Iterator[PairPiece]:
+        """Yield all pairs in order. keep: retain them for another pass, else free them."""
+        for i, held in enumerate(self._pieces):
+            if isinstance(held, PairPiece):
+                yield held
+            else:
+                path, count, dtype, weighted = held
+                with path.open("rb") as file:
+                    u, v = (np.fromfile(file, dtype, count) for _ in range(2))
+                    yield PairPiece(u, v, np.fromfile(file, np.float64) if weighted else None)
+                if not keep:
+                    path.unlink()
+            if not keep:
+                self._pieces[i] = PairPiece(np.empty(0, np.int32), np.empty(0, np.int32), None)

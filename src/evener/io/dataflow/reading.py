@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from evener.errors import UsageError, one_of
+from evener.files.writing import atomic_write
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow import dot, graphml, toml, workflows
 from evener.io.formats import refuse_removed
-from evener.io.sources import Source, open_source
+from evener.io.sources import Source, open_source, without_packing
+from evener.io.write import packing_of
 
 
 class StreamFormat(NamedTuple):
@@ -51,3 +54,52 @@ def read_stream_graph(path: str | Path) -> StreamReading:
         "is not a stream graph in a known format",
         hint=f"Formats of stream graphs: {', '.join(FORMATS)}.",
     )
+
+
+class StreamWriter(NamedTuple):
+    """The suffixes of a format, and a function that returns a graph's text in it."""
+
+    suffixes: tuple[str, ...]
+    text: Callable[[StreamGraph], str]
+
+
+WRITERS = {
+    "toml": StreamWriter((".toml",), toml.stream_toml),
+    "dot": StreamWriter((".dot", ".gv"), dot.stream_dot),
+    "graphml": StreamWriter((".graphml",), graphml.graphml),
+}
+
+
+def stream_writer_for(path: str | Path, name: str | None = None) -> str:
+    """Return the name of the format to write: `name` if given, else the suffix's format.
+
+    Raises UsageError if there is none.
+    """
+    if name is not None:
+        one_of("format", name, WRITERS)
+        return name
+    suffix = without_packing(path).suffix.lower()
+    for known, writer in WRITERS.items():
+        if suffix in writer.suffixes:
+            return known
+    raise UsageError(
+        f"the suffix of {Path(path).name} is not that of a format for stream graphs",
+        hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name a format.",
+    )
+
+
+def write_stream_graph(
+    path: str | Path,
+    graph: StreamGraph,
+    format: str | None = None,  # noqa: A002
+) -> None:
+    """Write a stream graph; `read_stream_graph` reads back an equal one.
+
+    format: "toml", "dot" or "graphml"; None: by the suffix. `.zst`, `.gz`, `.xz`, `.bz2` compress
+    it. Raises UsageError for other formats, InputError for names that the format cannot hold; an
+    existing file then stays unchanged.
+    """
+    name = stream_writer_for(path, format)
+    content = WRITERS[name].text(graph).encode()
+    with atomic_write(path) as file:
+        file.write(packing_of(Path(path))(content))

@@ -21,7 +21,7 @@ from evener.platforms.computer import (
     LocalMemory,
     cpus_in,
 )
-from evener.platforms.guesses import gpu_model
+from evener.platforms.described import gpu_model
 from evener.platforms.platform import MAX_DEVICES
 
 MOST_BYTES = 1 << 26  # a node takes about 1 KB

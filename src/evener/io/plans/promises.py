@@ -18,7 +18,7 @@ from evener.io.json_text import loads
 from evener.io.machines.platform_dicts import platform_to_dict
 from evener.io.plans.manifest import contract_of, contract_to_dict
 from evener.io.plans.plan import plan_in
-from evener.io.sources import open_source
+from evener.io.sources import open_source, without_packing
 from evener.plans.partition import Contract
 from evener.plans.plan import Plan
 from evener.plans.workload import Workload, workload_from_dict
@@ -145,3 +145,25 @@ def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(data[key], dict):
         raise InputError(f"{key} in the terms of a plan is not a table")
     return dict(data[key])
+
+
+_POLYMESH = {"points", "faces", "owner", "neighbour"}
+
+
+def same_inputs(recorded: Mapping[str, str], found: Mapping[str, str]) -> bool:
+    """Return whether `found` are the files that a plan records; True if it records none.
+
+    Both map names to SHA-256; the first entry of `found` is the file named by the user. At least
+    one file must be the same, under any name, and no file recorded in both may differ: otherwise a
+    change of only the coordinates, or of one file of a mesh, would be missed. A mesh folder's own
+    digest is ignored if the digests of its mesh files are known: other files in the folder may have
+    been edited.
+    """
+    if not recorded:
+        return True
+    names = list(found)
+    if {without_packing(name).name for name in names[1:]} >= _POLYMESH:
+        names = names[1:]
+    if any(recorded.get(name, found[name]) != found[name] for name in names):
+        return False
+    return bool(set(found.values()) & set(recorded.values()))

@@ -6,10 +6,20 @@ Imports NumPy only, as the process in which METIS runs needs it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from evener.partitioning.external.jobs import LIMIT_32, LIMIT_64, Call, Job, whole_weights
+from evener.partitioning.external.metis import (
+    N_OPTIONS,
+    PLACES,
+    MetisLibrary,
+    WholeGraph,
+    _is_newer,
+)
 
 
 class Weighted(NamedTuple):
@@ -123,3 +133,31 @@ def _divided(
         chosen[heaviest] = ablest[: vertices.size]
         return chosen
     return np.asarray(divide(part_of_graph(graph, vertices, place), sums / sums.sum(axis=0)))
+
+
+CLUSTERS, TREE = "metis-clusters", "metis-tree"
+
+
+def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
+    """Return METIS made ready: `metis-clusters` returns a tree (depth, n), `metis-tree` blocks."""
+    metis = MetisLibrary.loaded()
+    limit = LIMIT_64 if metis.index.itemsize == 8 else LIMIT_32
+    vwgt = np.asarray(job.vwgt)
+    columns = [whole_weights(np.asarray(column), limit, least=1).values for column in vwgt.T]
+    adjwgt = np.asarray(job.adjwgt)
+    edges = whole_weights(adjwgt, limit, least=1).values if adjwgt.size else adjwgt
+    graph = Weighted(job.xadj, job.adjncy, np.stack(columns, axis=1), edges)
+    options = np.full(N_OPTIONS, -1, np.int64)
+    options[PLACES[_is_newer(metis.functions)]["seed"]] = job.seed % (2**31 - 1)
+
+    def divide(part: Weighted, shares: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        lists = WholeGraph(part.xadj, part.adjncy, part.vwgt, part.adjwgt)
+        return metis.divided(lists, shares, None, options, recursive=True)
+
+    def run() -> npt.ArrayLike:
+        if job.tool == CLUSTERS:
+            return bisected(graph, divide)
+        assert job.tree is not None
+        return along_tree(graph, job.targets, np.asarray(job.tree), divide)
+
+    return Call(run, f"libmetis {metis.version}")

@@ -34,7 +34,6 @@ from evener.platforms.models.piecewise import (
     time_at,
 )
 from evener.platforms.models.samples import DeviceSpeeds, Sample, checked_capacity
-from evener.platforms.models.timed import by_time
 
 __all__ = [
     "Akima",
@@ -273,3 +272,35 @@ FITS: Mapping[str, Callable[[list[Sample], float], SpeedModel]] = {
     "akima": _akima,
     "time": _by_time,
 }
+
+
+PRECISION = 1e-4  # relative, of a time: far below the accuracy of samples
+MOST_HALVINGS = 48  # of an interval between two samples
+LOOKED_AT = (0.25, 0.5, 0.75)  # fractions of the way between two knots at which times are compared
+
+
+def by_time(points: Piecewise) -> Piecewise:
+    """Return a model through the same points, with time linear between them instead of speed."""
+    times = points.loads / points.speeds
+    loads = points.loads
+    for _ in range(MOST_HALVINGS):
+        speeds, width = _point_speeds(loads, points, times), np.diff(loads)
+        off = np.zeros(width.size, np.bool_)
+        for part in LOOKED_AT:
+            at = loads[:-1] + part * width
+            speed = speeds[:-1] + part * np.diff(speeds)
+            off |= np.abs(speed * np.interp(at, points.loads, times) / at - 1) > PRECISION
+        more = np.union1d(loads, (loads[:-1] + width / 2)[off])
+        if more.size == loads.size:
+            break
+        loads = more
+    speeds = _point_speeds(loads, points, times)
+    return Piecewise(loads, speeds, points.capacity, points.uncertainty(loads), points.dropped)
+
+
+def _point_speeds(loads: FloatArray, points: Piecewise, times: FloatArray) -> FloatArray:
+    """Return the speeds at loads [units/s]; at the points, exactly the given speeds."""
+    speeds = loads / np.interp(loads, points.loads, times)
+    own = np.searchsorted(loads, points.loads)
+    speeds[own] = points.speeds
+    return np.asarray(speeds)

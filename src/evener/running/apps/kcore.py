@@ -21,8 +21,8 @@ from evener.running.apps import kcore_kernels as kernels
 from evener.running.comm import Comm
 from evener.running.engine.atomics_kernels import SYNC_SIZE
 from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.solver import Solver
 from evener.running.local_graphs import LocalGraph
 
 MOST = 1 << 40  # supersteps: no bound

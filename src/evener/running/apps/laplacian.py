@@ -21,8 +21,8 @@ from evener.running.apps import laplacian_kernels as kernels
 from evener.running.apps.rows import MatrixRows, cut, piece_count, random_looking, row_sums
 from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import WHOLE, Stretch
 from evener.running.local_graphs import LocalGraph

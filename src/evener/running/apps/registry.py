@@ -13,8 +13,7 @@ from evener.errors import one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.running.apps import bfs, kcore, laplacian, pagerank, spmv, sssp, triangles, wcc
-from evener.running.engine.program import VertexProgram
-from evener.running.engine.solver import Solver
+from evener.running.engine.program import Solver, VertexProgram
 
 Values = npt.NDArray[Any]
 Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], bool]

@@ -39,8 +39,8 @@ from evener.running.comm import Comm
 from evener.running.distributing import local_part
 from evener.running.edge_shares import EdgeShare
 from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.solver import Solver
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import WHOLE, Stretch
 from evener.running.halos import Halo

@@ -23,8 +23,8 @@ from evener.running.apps import triangles_kernels as kernels
 from evener.running.apps.rows import MatrixRows, cut
 from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
-from evener.running.engine.solver import Solver
 from evener.running.local_graphs import LocalGraph
 
 # Ordering by degree pays where the mean degree is so many times the median, as GAPBS decides.

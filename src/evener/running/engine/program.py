@@ -16,6 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError, one_of
+from evener.plans.partition import Partition
+from evener.running.engine.recording import DeviceRun
+from evener.running.local_graphs import Want
 from evener.wording import meant
 
 # What the engine offers to each function; a function names those that it needs, and parameters.
@@ -262,3 +265,35 @@ def imported(path: Path) -> Any:
         line = lines[-1] if lines else getattr(error, "lineno", None)
         raise InputError(f"{type(error).__name__}: {error}", file=path, line=line) from error
     return module
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """An application that each device runs by a function, which exchanges through a Halo.
+
+    solve(comm, local, pool, tell, most=, **parameters): what one device does, for up to `most`
+    supersteps; returns its values and what its supersteps took. want: the arcs that each device's
+    part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
+    so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
+    whether arcs have weights): of its arrays on a device; one of type `exchanged` is exchanged.
+    bytes_on_devices(graph, partition): the same for each device, where it is known more exactly of
+    a whole graph; it is None, or returns None, where it is not.
+    solve_on_edges: the same as `solve` for an EdgeShare; None: it is not run on blocks of edges.
+    """
+
+    name: str
+    solve: Callable[..., DeviceRun]
+    bytes_held: Callable[[int, int, int, bool], int]
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    want: Want = "both"
+    moves: bool = False
+    exchanged: str = "f8"
+    bytes_on_devices: Callable[[Any, Partition], list[int] | None] | None = None
+    solve_on_edges: Callable[..., DeviceRun] | None = None
+
+    ends_by_itself = True
+    schedule = "dense"  # every superstep looks at each arc once
+
+    def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Return the values of all parameters, these instead of the defaults; see VertexProgram."""
+        return tuple(parameters_of(self.name, self.parameters, parameters).values())
