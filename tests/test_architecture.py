@@ -453,7 +453,6 @@ TESTED_BY = {
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "sizing/tiling/": "sizing/tiling",  # through `tile`
-    "sliced/distributed_checks.py": "sliced/test_distributed.py",
 }
 
 

@@ -1,4 +1,7 @@
-"""Writes files whole or not at all; also writes to stdout."""
+"""Writes files whole or not at all; also writes to stdout.
+
+Several files are written all or none, and existing files only if they may be replaced.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What integrations use of a plan: the block of each cell or row, and related data.
+"""What integrations use of a plan: the block of each cell or row, and whether the plan fits a mesh.
 
 Needs only NumPy, so that programs that run in another Python than Evener's can import it.
 """

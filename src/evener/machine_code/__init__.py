@@ -4,5 +4,5 @@ cache.py  read first: what a kernel asks before it is compiled; the files of thi
 packs.py  many kernels in one file that is mapped into memory: what comes with a wheel
 clock.py  CPU time without that of compiling and loading kernels
 
-cli/precompile/packing.py writes packs. This package imports nothing of Evener.
+cli/precompile/precompile.py writes packs. This package imports nothing of Evener.
 """

@@ -4,6 +4,10 @@ This is dyparter of [Cla14]_, A.5: each step measures a kernel on all devices at
 current sizes, refines partial models, and computes new sizes, until the times agree (Dynamic, in
 evener.sizing.dynamic, decides). Every outcome is in the journal under its step, so that after an
 interruption the same command repeats the steps without measuring them again.
+
+measure_nested finds sizes of a nested matrix product. Each rank is a node. It runs IDPA on its own
+devices, whose kernel is the product of a step of the program in the shape that they would have; all
+ranks together run INPA on the times of the nodes ([Cla14]_, 5.2.1 and 5.2.2).
 """
 
 from __future__ import annotations

@@ -2,7 +2,12 @@
 
 CSV     a first line with the columns device, load, seconds, in any order; then one time per line
 JSONL   one object per line: {"device": "rank0", "load": 1000, "seconds": 0.0021}, as by a TraceLog
-.prv    traces of Paraver: see paraver.py
+.prv    traces of Paraver, as by Extrae: the time that each rank computed in an iteration, without
+        communication and waiting ([Cla14]_, 3.1.5)
+
+            #Paraver (date):end time_ns:...                    head; without _ns, microseconds
+            1:cpu:application:task:thread:begin:end:state      a state; 1 is Running
+            2:cpu:application:task:thread:time:type:value:...  events: pairs of type and value
 
 All times of one device at one load become one sample: their mean with Student's interval.
 """

@@ -1,6 +1,8 @@
-"""Run several partitioners on the same graph with equal sizes and contract, and compare them.
+"""Run several tools on the same input with equal sizes and limits, and compare them.
 
-On machines with links, `compared_plan` adds the plan for seconds, which has its own sizes.
+`compare` runs partitioners of vertices; on machines with links, `compared_plan` adds the plan for
+seconds, which has its own sizes. `compare_edges` runs methods of dividing edges, `compare_filters`
+methods of mapping filters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Evaluate any partition on a platform, and check the figures that a plan states."""
+"""Evaluate any partition of vertices or edges, and check the figures that a plan states."""
 
 from __future__ import annotations
 

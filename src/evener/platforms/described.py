@@ -1,7 +1,9 @@
 """Makes a platform of described computers: devices, their locations, and guessed values.
 
 The tree has the levels cluster (for several computers), machine, socket, numa and cache (an L3);
-levels that divide nothing are left out.
+levels that divide nothing are left out. Speeds and links that a description does not state are
+guessed; measurements should replace them. Guessed speeds are rows per second of a sparse product
+with 7 entries per row (`spmv` of `evener measure`), so that they are comparable with measured ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Networks: places joined by links, and the cheapest routes over them."""
+"""Networks: places joined by links, the cheapest routes over them, and common topologies."""
 
 from __future__ import annotations
 

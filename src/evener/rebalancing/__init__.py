@@ -10,8 +10,7 @@ regret.py          the rule: move when the time lost has reached the price of a 
 gains.py           RealizedGains: what moves gained, and how far to believe the next prediction
 proposals.py       the partitions that could be moved to, and the seconds that moving takes
 held_data.py       HeldData: what a Rebalancer asks of the data; memory_data.py: in one process
-rank_data.py       rows on ranks: all observe, rank 0 decides; slice_proposals.py: what they could
-                   move to; rank_recorder.py: the log
+rank_data.py       rows on ranks: all observe, rank 0 decides
 decision_log.py    writing, reading and checking the log of decisions; repeating them
 
 balancer.py        Balancer: observe(times) returns more even sizes, whatever moving costs

@@ -1,4 +1,8 @@
-"""HeldData: the interface between a Rebalancer and a graph held by one process or by many ranks."""
+"""HeldData: the interface between a Rebalancer and a graph held by one process or by many ranks.
+
+RankRecorder: decisions that rank 0 takes and logs, and that all ranks carry out. Ranks may run on
+processors that round differently, and would decide differently by themselves.
+"""
 
 from __future__ import annotations
 

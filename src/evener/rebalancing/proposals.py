@@ -6,6 +6,12 @@ refined    diffused, then refined to reduce the predicted seconds, including mes
 replanned  a partition from scratch (by the caller's Replan function)
 matched    replanned, with each block assigned to the device that already holds most of it, among
            devices that are fast enough
+
+For the rows of a distributed graph no process stores more than its slices, the graph of clusters
+and the vertices near borders:
+
+    clusters inside slices and blocks -> contracted graph -> rank 0 moves clusters between blocks
+    -> new borders, vertex by vertex -> limits satisfied exactly -> refined for seconds
 """
 
 from __future__ import annotations

@@ -6,16 +6,15 @@ edge_report.py, stream_report.py
                      the pages of divided edges and of filters on devices; stream_graphs.py draws
                      a stream graph in ranks
 certificates.py      the page's table of blocks, with the contract of each
-headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py, provenance.py,
-comparisons.py       the other sections of the pages, each named as its file
+headline.py, bars.py, stages.py, exchange_matrix.py, provenance.py, comparisons.py
+                     the other sections of the pages, each named as its file
 scenes.py, pictures.py
                      the picture of a mesh or graph: framing.py (what is shown), raster.py
                      (pixels), marks.py (names and colours of blocks); networks.py draws the
                      quotient graph where there are no coordinates
 plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, tilings.py;
                      no other file imports it
-notebook.py          what a notebook shows of a plan, a platform or a comparison; figures.py: a
-                     plan as a matplotlib Figure, by `Plan.plot`
+notebook.py          what a notebook shows of a plan, a platform or a comparison; `Plan.plot`
 tables.py            a plan as a table for a terminal; predicted times as text
 
 Imports `planning` and what is below it; `cli` imports it. Numbers become text in evener.wording.

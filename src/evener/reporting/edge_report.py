@@ -1,4 +1,7 @@
-"""The page of an edge plan: work and vertices of each device, how vertices are copied."""
+"""The page of an edge plan, and the page of `evener compare --edges`.
+
+The first shows the work and vertices of each device, and how vertices are copied.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 HTML fragments with tables and one picture: nothing is loaded, no scripts, every name escaped.
 Pictures are images and styles are attributes, because notebooks show these even if not trusted.
+
+`plan_figure` draws a plan as a matplotlib Figure: the blocks, and each device's predicted time.
 """
 
 from __future__ import annotations

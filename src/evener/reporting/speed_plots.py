@@ -2,6 +2,8 @@
 
 Speed curves: samples, all models, and where models differ. Speed surfaces: a map over height and
 width, and sections.
+
+`speed_section`: each device's load and speed on its curve, with uncertainty, for reports.
 """
 
 from __future__ import annotations

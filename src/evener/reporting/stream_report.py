@@ -1,4 +1,7 @@
-"""The page of a stream plan: filters on devices, loads, links, helpful changes."""
+"""The page of a stream plan, and the page of `evener compare --stream`.
+
+The first shows the filters on devices, loads, links and helpful changes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Runs a vertex program on all devices of a partition, each a thread or an MPI rank."""
+"""Runs a vertex program on all devices of a partition of vertices or edges.
+
+Each device is a thread or an MPI rank.
+"""
 
 from __future__ import annotations
 

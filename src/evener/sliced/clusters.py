@@ -1,7 +1,14 @@
-"""Clusters inside slices: the vertices of the small graph that is divided instead of a large one.
+"""Clusters: the vertices of the small graph that is divided instead of a large one in slices.
 
-Each slice is coarsened separately, by the steps of Evener's partitioner, along the edges inside the
-slice. So every slice is read once, and its clusters depend on nothing else.
+inside slices  each slice is coarsened separately, by the steps of Evener's partitioner, along the
+               edges inside the slice; every slice is read once, its clusters depend on no other
+across slices  for vertices that are numbered randomly: cells of about equal radii, like those of a
+               Voronoi diagram, around seeds that a hash of their numbers chooses; in every round
+               each neighbour of a cell joins the cell to which most of its edges lead
+by labels      for social networks: label propagation with bounded weights ([MSS17]_)
+
+Clusters across slices depend on earlier rounds or phases only, so slices can be processed in any
+order, by any process.
 """
 
 from __future__ import annotations

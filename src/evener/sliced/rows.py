@@ -1,4 +1,7 @@
-"""SlicedGraph: an undirected graph that is stored, or read, in slices of consecutive rows."""
+"""SlicedGraph: an undirected graph that is stored, or read, in slices of consecutive rows.
+
+InMemoryGraph is a graph in memory, for code that divides graphs in slices.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""The other partitioners of graphs in slices than Evener's own, by name."""
+"""Other partitioners of graphs in slices than Evener's own: along the Hilbert curve, LDG, Fennel.
+
+Along the curve: it is divided into equal buckets, whose weights are summed in a first pass over the
+coordinates; each block is a run of consecutive buckets. No edge is read. The cut is 1.4 to 1.9
+times that of refined blocks.
+
+LDG and Fennel place vertices in one pass over the rows, or several; each block may have its own
+target, and both limits are kept if they differ by some vertices' weight. They store only the block
+of each vertex, and their cut is many times that of clusters and refinement: they serve for
+comparison, and for very large graphs. LDG [SK12]_ takes the block with most neighbours, discounted
+by its load; Fennel [TGRV14]_ subtracts a price that rises with a block's load. Restreaming
+[NU13]_: in further passes each vertex leaves its block and is placed again.
+"""
 
 from __future__ import annotations
 

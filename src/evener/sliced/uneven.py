@@ -7,6 +7,13 @@ graph's structure. Slices are assigned to phases: the slices of one phase see ot
 vertices, and the weights of blocks, as they were when the phase began, and each may change the
 blocks' weights by a fixed share. So blocks do not depend on which process holds a slice. A round
 reads every slice once.
+
+Blocks by clusters are made as well, and the better ones are returned:
+
+    clusters by labels -> contracted -> our partitioner at rank 0 -> rounds of moves and exchanges
+
+R-MAT graphs have no clusters: contraction removes hardly any edges. Social networks have clusters;
+blocks filled by degree have 1.2 to 13 times the cut there, but take a tenth of the time.
 """
 
 from __future__ import annotations

@@ -4,6 +4,10 @@ Blocks grow one after another from vertex to vertex, until each reaches its targ
 targets are met exactly. NE holds all edges in memory. Hubs are in most blocks anyway, so `hep`
 leaves out edges between two hubs, and afterwards assigns them to blocks that contain their ends.
 `stream` reads the file in order, and grows blocks from the edges in its buffer only.
+
+The ranked variant stores each edge at its end of lower degree, and so examines few edges of hubs,
+where nearly all time goes if there are many blocks. It makes the same number of copies at a mean
+degree of 14, and up to a fifth more at 50.
 """
 
 from __future__ import annotations

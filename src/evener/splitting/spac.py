@@ -1,4 +1,9 @@
-"""Split-and-connect: as in its paper [SPAC]_, and with starts whose copies are then reduced."""
+"""Split-and-connect: as in its paper [SPAC]_, and with starts whose copies are then reduced.
+
+Starts are made from vertices, or from groups of edges, without a graph of all edges: a partitioner
+divides a much smaller graph, whose blocks become blocks of edges. For groups, these are refined
+level by level to reduce copies.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +46,8 @@ HUB_RATIO = 10.0
 # joins groups: circuits and peer-to-peer networks, with mean degrees 4 to 6, have fewer copies by
 # groups (tuning set of the benchmark).
 LEAST_EXPANDED = 8.0
-# `fast` uses ranked.py for at least this many edges. For fewer edges, expanding.py examines all
-# within a second and makes a tenth fewer copies (tuning set, and R-MAT of a million edges).
+# `fast` uses ranked neighbourhoods for at least this many edges. For fewer edges, the others examine
+# all within a second and make a tenth fewer copies (tuning set, and R-MAT of a million edges).
 LEAST_RANKED = 2**20
 # From this number of vertices per block, Evener's own partitioner takes less time than the moves
 # that follow.

@@ -1,4 +1,11 @@
-"""Methods that assign edges one after another: by scores, at random, by hash, or in runs."""
+"""Methods that assign edges one after another: by scores, at random, by hash, or in runs.
+
+Two-phase streaming (2PS-L [Mayer22]_): pass 1 counts degrees; pass 2 finds clusters with at most
+the edges of a mean block, which are packed onto blocks in proportion to targets, the largest first;
+the home of a vertex is the block of its cluster. Pass 3 assigns edges whose ends have the same home
+to it, pass 4 assigns the others to the home of one end. Memory: for each vertex, one bit per block
+and four numbers.
+"""
 
 from __future__ import annotations
 

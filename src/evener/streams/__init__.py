@@ -4,7 +4,7 @@ readings.py     what an iteration costs a processor: the paper's equations, and 
 processors.py   what the processors of a platform can do, and what bytes cost between them
 period.py       loads of processors and links, the period, its bottleneck
 cycles.py       the slowest cycle of filters
-bounds.py       lower bounds of the period; shared_work.py: that of computing alone
+bounds.py       lower bounds of the period
 placing.py      simple ways to place filters: one by one, as a list, at random
 hmap.py         HMAP: the machine is clustered, the filters follow from the top
 search.py       direct search for a shorter period

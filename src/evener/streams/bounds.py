@@ -1,4 +1,10 @@
-"""Lower bounds on the period of any mapping."""
+"""Lower bounds on the period of any mapping.
+
+The time of computing alone is bounded by the dual of a linear program, in which filters can be
+divided arbitrarily: weights of processors with the sum 1 are searched that maximise
+sum_i min_p weight_p x seconds(i, p). Any such weights give a lower bound. Equal processors have
+equal weights, so they form one kind. If there are many filters, weights are computed on a sample.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one."""
+"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one.
+
+A machine is drawn as a text tree: levels, locations, devices; equal devices in one line.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-This file is for devices with one speed each; speed curves and --hierarchical: sizes_by_curves.py;
-measuring devices while sizes are computed: sizes_by_measuring.py; matrices: sizes_of_matrix.py.
+This file is for devices with one speed each; speed curves, --hierarchical and matrices:
+sizes_by_curves.py; measuring devices while sizes are computed: sizes_by_measuring.py.
 """
 
 from __future__ import annotations

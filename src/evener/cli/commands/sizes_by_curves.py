@@ -1,4 +1,7 @@
-"""`evener sizes` with speed curves: for all devices at once, or level by level (--hierarchical)."""
+"""`evener sizes` with speed curves: for all devices at once, or level by level (--hierarchical).
+
+With --matrix N, sizes of a matrix over nodes and their devices (INPA, IDPA).
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,9 @@ Processes write into one cache, each combination of types into a separate file. 
 Each line of its standard input names a rehearsal; each line of its standard output is a JSON list:
 the names of the kernels that it compiled, and all kernels that it used, as in
 machine_code.cache.USED. The process ends when its input ends.
+
+A pack is one file with the machine code of kernels (machine_code/packs.py), from this computer's
+files; kernels that processes found in another pack are read from that pack.
 """
 
 from __future__ import annotations

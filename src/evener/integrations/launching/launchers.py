@@ -1,4 +1,8 @@
-"""Finds the installed MPI launcher, by what each program prints on --version."""
+"""Finds the installed MPI launcher, and the MPI that a program is linked with.
+
+The launcher is recognised by what it prints on --version. If a program is linked with another MPI
+than the launcher's, each rank would run by itself.
+"""
 
 from __future__ import annotations
 

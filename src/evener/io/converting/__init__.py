@@ -4,8 +4,7 @@ convert.py     selects the method for a file: read this first
 blocks.py      text in blocks of whole lines, unpacked on the fly
 lists.py       METIS: lists in vertex order, written as they are read
 pairs.py       edge lists and Matrix Market: pairs, sorted into ranges of rows
-pair_spool.py  pairs in reading order; vertices.py  coordinates and weights from separate files
-used_numbers.py  which numbers vertices have
+vertices.py    coordinates and weights from separate files
 buckets.py     arcs by ranges of rows, in memory or on disk, and their adjacency lists
 generated.py   graphs written as they are generated; geometric.py  random geometric graphs
 

@@ -1,4 +1,8 @@
-"""Converts edge lists and Matrix Market files to binary CSR: sorts pairs into ranges of rows."""
+"""Converts edge lists and Matrix Market files to binary CSR: sorts pairs into ranges of rows.
+
+PairSpool stores pairs in reading order, in memory while they fit, else on disk. UsedNumbers stores
+which whole numbers occur as vertices in a file, and numbers the vertices.
+"""
 
 from __future__ import annotations
 

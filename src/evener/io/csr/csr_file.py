@@ -1,4 +1,9 @@
-"""CsrFile: a binary CSR file from which ranges of rows are read and checked."""
+"""CsrFile: a binary CSR file from which ranges of rows are read and checked.
+
+An edge listed at only one end, or with two weights, is found in two passes over the rows. First, a
+hash of each edge selects a bucket, to which the edge's arcs add terms that cancel if the edge is
+symmetric. Then the arcs of one bucket whose sum is not 0 are held in memory and compared.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a stream graph from a file of any known format."""
+"""Reads a stream graph from a file of any known format; writes TOML, DOT and GraphML."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 TOML files state alpha_us and GB_per_s; Evener uses alpha [s] and beta [s/B] internally. Both are
 converted in decimal arithmetic, so every float is restored exactly.
+
+The [[network]] tables of meshes, tori, stars and fat trees are expanded to links.
 """
 
 from __future__ import annotations

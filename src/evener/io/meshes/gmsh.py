@@ -3,6 +3,9 @@
 Binary files of versions 2.2 and 4.1 are read here. Each cell's physical group is the field
 `physical`, its partition, from 1, the field `partition`; 0 if it has none. `read_elements` returns
 elements of all dimensions.
+
+Text of versions 4.0 and 4.1 has one block per geometric entity; binary files are in this computer's
+byte order. Couplings are stated by $Periodic, or by PyFR's groups periodic_NAME_l and _r.
 """
 
 from __future__ import annotations

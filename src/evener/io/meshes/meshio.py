@@ -1,4 +1,7 @@
-"""Reads all other mesh formats, detected by suffix, using meshlane in a separate process."""
+"""Reads all other mesh formats, detected by suffix, using meshlane in a separate process.
+
+Polyhedra, prisms and VTK's other solid cells become a PolyMesh.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""OpenFOAM's polyMesh: a folder with the files points, faces, owner, neighbour and boundary."""
+"""OpenFOAM's polyMesh: a folder with the files points, faces, owner, neighbour and boundary.
+
+Lists are text, or binary: a count as text, then the entries as in memory.
+"""
 
 from __future__ import annotations
 

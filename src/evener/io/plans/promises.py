@@ -1,6 +1,8 @@
 """Promise: the terms of a plan (workload, contract, reading options), also stored in exports.
 
 `evener evaluate` uses them to judge an exported partition without repeating the plan's options.
+
+Files that are read now are compared with those that a plan was made from by their SHA-256.
 """
 
 from __future__ import annotations

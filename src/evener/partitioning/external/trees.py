@@ -1,4 +1,4 @@
-"""Dividing a graph along a tree of blocks, and bisecting one into a tree: what METIS is called for.
+"""Divides a graph along a tree of blocks, or bisects it into a tree, by METIS in one process.
 
 Imports NumPy only, as the process in which METIS runs needs it.
 """

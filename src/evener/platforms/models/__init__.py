@@ -3,7 +3,6 @@
 fitting.py    SpeedModel, Constant, and fit_model: the model of a kind that fits samples
 piecewise.py  linear between samples, also of a rectangle's height and width (SpeedSurface)
 akima.py      smooth through samples
-timed.py      with time, instead of speed, linear between samples
 samples.py    Sample, DeviceSpeeds: what was measured
 examples.py   the speed curves of the thesis's machines, emulated
 

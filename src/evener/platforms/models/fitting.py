@@ -9,6 +9,10 @@ time        time, instead of speed, linear between samples
 The shape rule ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
 and falls from there on. Then a line through the origin meets the curve once, and time rises with
 load. Noise violates this on a small scale; kept_by_shape drops the samples that violate it.
+
+Between two samples of the model `time`, speed is x / (a + g x), a hyperbola ([Cla14]_, A.3). A
+Piecewise approximates it: knots are added between samples until its time is within PRECISION of
+the line, so that all exact methods for piecewise models apply.
 """
 
 from __future__ import annotations

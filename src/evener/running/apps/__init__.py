@@ -10,5 +10,5 @@ Beside them, for programs that are not of graphs:
 
 jacobi.py   Jacobi's method for a dense system: rows may move between ranks while it runs
 matmul.py   C = A B: each rank has a rectangle, pivot rows and columns are exchanged
-matmul_nested.py   the same over nodes of several devices (product_devices.py), a slice each
+matmul_nested.py   the same over nodes of several devices, a slice each
 """

@@ -5,6 +5,9 @@ of the pivot column of A and of the pivot row of B, as in matmul.py. Within a no
 a slice of C over the rectangle's full height, and adds the pivot column times its part of the
 pivot row, all devices at the same time, a thread each. Sizes: measuring.dynamic_sizes, or any
 tiling of the nodes with widths of slices.
+
+A device of a node holds C' (rows x columns) and is asked, step after step, for C' += A_(b) B_(b)j.
+Emulated devices run on the wall clock; CUDA devices are in evener.measuring.cuda_product.
 """
 
 from __future__ import annotations

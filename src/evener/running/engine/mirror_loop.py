@@ -6,6 +6,10 @@ section 4). Sums of floating-point numbers are the device's own, then those of o
 number: the same on each run. The other schedules: every copy of a vertex sends along its device's
 arcs; after a superstep values of mirrors that changed go to their masters, and from there to the
 other copies. So all copies are equal when a superstep begins, in the frontier or not.
+
+MirrorUpdates exchanges values that changed. Both ends of a copy know which value the other has last
+seen, so that a message holds what differs alone, and nothing is sent back to where it came from
+([Dathathri18]_, section 3.2).
 """
 
 from __future__ import annotations

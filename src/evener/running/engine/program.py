@@ -1,4 +1,7 @@
-"""VertexProgram: an application as a few small functions of one vertex or one arc."""
+"""VertexProgram: an application as a few small functions of one vertex or one arc.
+
+A Solver is an application with a loop of its own.
+"""
 
 from __future__ import annotations
 
