@@ -12,8 +12,9 @@ spreading.py  rows divided over ranks, moved when their sizes change; sharing.py
               between the ranks of one computer
 emulation.py  devices with given speed models, noise and drift, on a virtual clock
 executing.py  a vertex program on all devices of a partition of vertices or edges; on_device.py:
-              on one of them; program_run.py: the result; devices.py: cores by words; records.py: what supersteps
-              took, as samples of speeds and as a trace; moving.py: vertices that change device
+              on one of them; program_run.py: the result; devices.py: cores by words;
+              records.py: what supersteps took, as samples of speeds and as a trace;
+              moving.py: vertices that change device
 checkpoints.py   what is needed to continue a run, in a folder
 emulated_run.py  the same, with a virtual clock for the devices of a platform that is not here
 engine/       vertex programs, compiled, on the threads of one device

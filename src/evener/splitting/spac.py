@@ -46,8 +46,8 @@ HUB_RATIO = 10.0
 # joins groups: circuits and peer-to-peer networks, with mean degrees 4 to 6, have fewer copies by
 # groups (tuning set of the benchmark).
 LEAST_EXPANDED = 8.0
-# `fast` uses ranked neighbourhoods for at least this many edges. For fewer edges, the others examine
-# all within a second and make a tenth fewer copies (tuning set, and R-MAT of a million edges).
+# `fast` uses ranked neighbourhoods for at least this many edges. With fewer edges,
+# the others take less than a second and make a tenth fewer copies (tuning set, R-MAT of 2^20 edges).
 LEAST_RANKED = 2**20
 # From this number of vertices per block, Evener's own partitioner takes less time than the moves
 # that follow.
