@@ -47,7 +47,7 @@ HUB_RATIO = 10.0
 # groups (tuning set of the benchmark).
 LEAST_EXPANDED = 8.0
 # `fast` uses ranked neighbourhoods for at least this many edges. With fewer edges,
-# the others take less than a second and make a tenth fewer copies (tuning set, R-MAT of 2^20 edges).
+# others take less than a second and make a tenth fewer copies (tuning set; R-MAT, 2^20 edges).
 LEAST_RANKED = 2**20
 # From this number of vertices per block, Evener's own partitioner takes less time than the moves
 # that follow.
