@@ -142,5 +142,6 @@ from evener.sliced.distributed import DistributedGraph as DistributedGraph
 from evener.splitting.refining import refine_copies as refine_copies
 from evener.streams.emulating import emulate_stream as emulate_stream
 from evener.streams.readings import CostReading as CostReading
+from evener.tuning.again import tuned as tuned
 
 __version__: str

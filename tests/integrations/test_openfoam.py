@@ -52,11 +52,11 @@ KEPT = "case/system/decomposeParDict is unchanged"
         ('numberOfSubdomains 2; decomposer manual; dataFile "cellDecomposition";', ""),
         (
             'numberOfSubdomains 4; method manual; manualCoeffs { dataFile "cellDecomposition"; }',
-            "numberOfSubdomains 4 where the plan has 2 devices. Put in:",
+            "numberOfSubdomains 4 where the plan has 2 devices. --force replaces",
         ),
         (
             "numberOfSubdomains 2; // method manual;\nmethod scotch; a { b { method manual; } }",
-            "the method scotch, no dataFile cellDecomposition. Put in:",
+            "the method scotch, no dataFile cellDecomposition. --force replaces",
         ),
         (
             'numberOfSubdomains 2; method manual; dataFile "cellDecomposition"; constraints { }',

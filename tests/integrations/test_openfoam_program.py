@@ -200,7 +200,7 @@ def test_settings_of_ones_own_with_our_lines(case, capsys):
     settings = case / "system" / "decomposeParDict"
     settings.write_text("FoamFile { version 2.0; format ascii; class dictionary; object x; }\n")
     assert exported(case) == 0
-    lines = capsys.readouterr().err.partition("Put in:\n")[2]
+    lines = capsys.readouterr().err.partition("put in:\n")[2]
     settings.write_text(settings.read_text() + lines)
     assert exported(case, "--force") == 0
     assert "has all that" in capsys.readouterr().err

@@ -7,6 +7,7 @@ returns the `ExportFiles` to be written (it writes nothing itself), and add an e
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -60,7 +61,7 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """Write the plan of `request` in the format `to`, a key of EXPORTERS; return what was written.
 
     A single file, named by `request.target`, is replaced if it exists; several files, and files
-    with other names, only with `force`. A user's own settings are always kept. Raises UsageError
+    with other names, only with `force`. A user's own settings are kept, or put aside. Raises UsageError
     for an unknown format, a missing mesh or target, and existing files; InputError if the file that
     was read is not the plan's, or lacks what the format needs.
     """
@@ -70,7 +71,7 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     _refuse_missing(to, request.reading)
     if request.reading is not None:
         refuse_other_input(request.plan, request.reading, str(request.source))
-    made = EXPORTERS[to].files(request)
+    made = EXPORTERS[to].files(replace(request, force=force))
     is_named = [made.folder / name for name in made.files] == [request.target]
     paths = write_together(made.folder, made.files, force=force or is_named)
     return Exported(made.folder, paths, made.notes)

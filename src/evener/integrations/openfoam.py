@@ -37,9 +37,9 @@ class FoamCase:
 
 
 def files(request: ExportRequest) -> ExportFiles:
-    """Return the list of blocks, and settings if the case has none.
+    """Return the list of blocks, and settings if the case has none, or with `force`.
 
-    They go into the case that was read; if the target names a file, only the list is written, to
+    The user's settings are then kept in decomposeParDict.old. They go into the case that was read; if the target names a file, only the list is written, to
     that file. Raises UsageError for a plan of points and another case; InputError if there is no
     case.
     """
@@ -57,10 +57,18 @@ def files(request: ExportRequest) -> ExportFiles:
     list_of_blocks: dict[str, Iterable[bytes]] = {str(_below(case, case.mesh / LIST)): blocks}
     settings = case.system / SETTINGS
     there = find_file(settings)
-    if there is not None:
-        return ExportFiles(case.folder, list_of_blocks, (_said_of(there, request.k),))
-    both = list_of_blocks | {str(_below(case, settings)): [_settings(request.k)]}
-    return ExportFiles(case.folder, both)
+    made = list_of_blocks | {str(_below(case, settings)): [_settings(request.k)]}
+    if there is None:
+        return ExportFiles(case.folder, made)
+    old = open_source(there).data
+    lacks = ", ".join(_lacking(old.decode(errors="replace"), request.k))
+    if not (request.force and lacks):
+        return ExportFiles(case.folder, list_of_blocks, (_said_of(there, lacks, request.k),))
+    if _EVENERS.fullmatch(old):
+        return ExportFiles(case.folder, made)
+    aside = settings.with_name(f"{SETTINGS}.old")
+    note = f"{settings} now selects the list of blocks; {aside.name} is the file as it was."
+    return ExportFiles(case.folder, {str(_below(case, aside)): [old], **made}, (note,))
 
 
 def case_of(path: Path) -> FoamCase:
@@ -105,12 +113,18 @@ def _settings(k: int) -> bytes:
     return f"{head}{_entries(k)}".encode()
 
 
-def _said_of(settings: Path, k: int) -> str:
-    """Return a note on existing settings, which are kept: what they lack, and what to add."""
-    lacks = ", ".join(_lacking(open_source(settings).data.decode(errors="replace"), k))
+# Settings that were written here, for any number of ranks.
+_EVENERS = re.compile(re.escape(_settings(0)).replace(b"Subdomains\\ 0", rb"Subdomains\ \d+"))
+
+
+def _said_of(settings: Path, lacks: str, k: int) -> str:
+    """Return a note on existing settings, which are kept; lacks: what they lack, or ""."""
     if not lacks:
         return f"{settings} is unchanged: it has all that the list for {k} ranks needs."
-    return f"{settings} is unchanged, but has {lacks}. Put in:\n{_entries(k)}".rstrip()
+    return (
+        f"{settings} is unchanged, but has {lacks}. --force replaces the file and keeps a copy, "
+        f"{SETTINGS}.old. Or put in:\n{_entries(k)}"
+    ).rstrip()
 
 
 def _lacking(text: str, k: int) -> Iterator[str]:

@@ -23,12 +23,14 @@ class ExportRequest:
 
     reading: the file from which the plan was made, read again and checked to be the plan's, or None
     if the user named none; source: that file; target: where to write, as given by -o, or None.
+    force: whether existing files may be replaced, also the user's settings of the program.
     """
 
     plan: Plan
     reading: Reading | None = None
     source: Path | None = None
     target: Path | None = None
+    force: bool = False
 
     @property
     def part(self) -> Part:

@@ -10,8 +10,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.platforms.models.samples import DeviceSpeeds, Sample
-from evener.platforms.platform import Platform
+from evener.platforms.models.samples import DeviceSpeeds
 from evener.tuning.steps import Steps
 from evener.tuning.traces import RankTrace
 
@@ -113,6 +112,23 @@ class Measured:
         return 1 + self.excess <= EVEN * (1 + self.epsilon)
 
     @property
+    def left_out(self) -> tuple[int, float] | None:
+        """The rank without which a step would take less time than with even blocks on all ranks.
+
+        With its seconds per step [s], predicted; None if there is no such rank. A rank less saves
+        the time in MPI only if one rank remains.
+        """
+        busy = np.flatnonzero(self.units > 0)
+        if busy.size < 2:
+            return None
+        rank = int(busy[np.argmin(self.speeds[busy])])
+        in_mpi = self.seconds - float(self.computing.max())
+        others = float(self.speeds[busy].sum() - self.speeds[rank])
+        alone = float(self.units.sum()) / others + (in_mpi if busy.size > 2 else 0.0)
+        even = self._even(self.computing) + in_mpi
+        return (rank, alone) if alone * WORTH < even else None
+
+    @property
     def reasons(self) -> list[str]:
         """Reasons why another plan would gain nothing, or less than the speeds promise."""
         reasons = []
@@ -129,34 +145,18 @@ class Measured:
                 f"all ranks spend {idle:.0%} of the time or more in MPI: messages or shared cores "
                 "limit the program, not the blocks"
             )
+        if self.left_out is not None:
+            rank, seconds = self.left_out
+            reasons.append(
+                f"rank {rank} is better left out: without it a step would take about "
+                f"{seconds:.3g} s, less than with any block on it; plan without its device"
+            )
         return reasons + [
             f"rank {rank} was ready to run but had no core for {share:.0%} of the time: other "
             "processes use its core, so the device seems slow"
             for rank, share in enumerate(self.without_core)
             if share > SHARED
         ]
-
-    def samples(self, platform: Platform) -> list[DeviceSpeeds]:
-        """Return a sample for each device of the platform.
-
-        A device without a block gets the speed that the platform states, times the median ratio of
-        measured to stated speed of the other devices.
-        """
-        busy = self.units > 0
-        stated = np.array([device.speed for device in platform.devices])
-        ratio = float(np.median(self.speeds[busy] / stated[busy]))
-        mean = float(self.units[busy].mean())
-        found = []
-        for rank, device in enumerate(platform.devices):
-            if busy[rank]:
-                sample = Sample(
-                    float(self.units[rank]), float(self.computing[rank]),
-                    float(self.half_widths[rank]), len(self.steps.seconds),
-                )  # fmt: skip
-            else:
-                sample = Sample(mean, mean / (stated[rank] * ratio))
-            found.append(DeviceSpeeds(device.name, (sample,)))
-        return found
 
 
 def _half_width(values: FloatArray) -> FloatArray:

@@ -101,6 +101,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+def launch_words(options: LaunchOptions, folder: Path, out: Output) -> tuple[str, ...]:
+    """Return the command that starts the ranks and waits for them; its files are in `folder`."""
+    return _prepared(options, _places(options, out), folder).launch.to_wait
+
+
 def _places(options: LaunchOptions, out: Output) -> list[RankPlace]:
     """Return the location of each rank, checked against hosts, cores and the program."""
     from evener.integrations.launching import launch, placing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +12,6 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_rereading_options,
     read_again,
-    recorded_reading,
 )
 from evener.cli.machines import MAX_ROWS
 from evener.cli.options import add_options, option, options_from
@@ -34,9 +33,9 @@ FASTER = 0.99  # times the seconds of a step, below which a plan counts as faste
 class TuneOptions:
     """What is measured, how often, and where results are written.
 
-    program: words of the launcher's command. prepare: a command that installs a plan in the
-    program's case; {plan} in it is replaced by the plan's file. None: one measurement, and the new
-    plan is not tried.
+    program: words of the launcher's command, or of the program, which `evener launch` then starts.
+    prepare: a command that installs a plan in the program's case; {plan} in it is replaced by the
+    plan's file. None: one measurement, and the new plan is not tried.
     """
 
     plan: str = option("the plan whose blocks the program uses", "plan", metavar="PLAN")
@@ -87,7 +86,7 @@ def _options_from(args: argparse.Namespace) -> TuneOptions:
     if not args.program:
         raise UsageError(
             "no program is given",
-            hint="Write the command last: evener tune X.plan -- mpirun -n 4 ./solver",
+            hint="Write its command last: evener tune X.plan -- mpirun -n 4 ./solver",
         )
     for name, value in (("rounds", args.rounds), ("step-every", args.step_every)):
         if value is not None and value < 1:
@@ -104,7 +103,9 @@ def _options_from(args: argparse.Namespace) -> TuneOptions:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Measure and plan again; with --prepare repeat for new plans until devices are balanced."""
+    from evener.cli.commands.launch import LaunchOptions, launch_words
     from evener.files.temporary import private_folder
+    from evener.integrations.launching.launchers import is_launcher
     from evener.io.machines.speeds import write_speeds
     from evener.io.plans.plan import read_plan, write_plan
     from evener.plans.plan import Plan
@@ -124,6 +125,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_outputs(outputs, [options.plan, path])
     speeds: list[DeviceSpeeds] = []
     with private_folder(options.folder) as folder:
+        if not is_launcher(options.program[0]):
+            launched = LaunchOptions(options.plan, options.program, mpirun=())
+            options = replace(options, program=launch_words(launched, folder, out))
         try:
             rounds, best = _rounds(plan, path, options, folder, speeds, out)
         finally:  # what was measured is saved, also if a later run of the program fails
@@ -148,7 +152,9 @@ def _rounds(
     Without --prepare, the plan to use is not measured. With it, the program's case contains that
     plan at the end, and the fastest one until then if a run of the program fails.
     """
+    from evener.cli.oddities import notes_on
     from evener.io.plans.plan import write_plan
+    from evener.tuning.again import tuned
 
     best = TunedRound(plan, _measured(plan, options, folder / "0", out, speeds))
     rounds, file = [best], Path(options.plan)
@@ -158,7 +164,8 @@ def _rounds(
         if rounds[-1].measured.is_even:
             break
         reading = reading or read_again(path, plan, options.reading, out, options.plan)
-        new = _planned_again(plan, reading, speeds, options.plan, out)
+        with out.progress("Planning") as progress:
+            new = tuned(plan, speeds, reading, notes=tuple(notes_on(reading)), progress=progress)
         if options.prepare is None:
             return rounds, new
         new_file = folder / f"{number}.plan"
@@ -200,6 +207,7 @@ def _measured(
 
     Raises ToolError if the program fails; samples of its steps until then are added.
     """
+    from evener.tuning.again import speeds_of_blocks
     from evener.tuning.measured import Measured, joined
     from evener.tuning.running import run_measured
     from evener.tuning.steps import steps_of
@@ -213,30 +221,14 @@ def _measured(
         steps = steps_of(traces, options.step_every)
         epsilon = float(plan.options["epsilon"])
         measured = Measured(steps, plan.certificate.weights, epsilon, traces)
-        speeds[:] = joined(speeds, measured.samples(plan.platform))
+        count = len(steps.seconds)
+        found = speeds_of_blocks(plan, measured.computing, measured.half_widths, count)
+        speeds[:] = joined(speeds, found)
     finally:
         if code:
             last = (folder / "output.log").read_text(errors="replace").strip().split("\n")[-1]
             raise ToolError(f"the program ended with exit code {code}: {last[:200]}")
     return measured
-
-
-def _planned_again(
-    plan: Plan, reading: Reading, speeds: list[DeviceSpeeds], file: str, out: Output
-) -> Plan:
-    """Return a plan with the options of an older plan and the measured speeds."""
-    from evener.cli.commands.replay import options_of
-    from evener.cli.oddities import notes_on
-    from evener.planning.in_memory import plan as planned
-    from evener.platforms.with_curves import with_curves
-
-    platform, _ = with_curves(plan.platform, speeds)
-    with out.progress("Planning") as progress:
-        return planned(
-            reading.graph, platform, options_of(plan, file), inputs=reading.inputs,
-            reading=recorded_reading(plan), notes=(*reading.notes, *notes_on(reading)),
-            progress=progress,
-        )  # fmt: skip
 
 
 def _prepare(command: str, plan: Path, out: Output) -> None:

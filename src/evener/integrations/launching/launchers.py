@@ -12,14 +12,15 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from evener.errors import ToolError, UsageError, one_of
 
 OPENMPI, MPICH, SLURM, PLAIN = "openmpi", "mpich", "slurm", "hostfile"
 KINDS = (OPENMPI, MPICH, SLURM, PLAIN)
 PROGRAMS = {
-    OPENMPI: ("mpirun", "mpiexec", "mpirun.openmpi"),
-    MPICH: ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich"),
+    OPENMPI: ("mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.openmpi", "orterun", "prterun"),
+    MPICH: ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"),
     SLURM: ("srun",),
 }
 _VERSION = r"(\d+)\.(\d+)(?:\.(\d+))?"
@@ -30,6 +31,11 @@ _SAYS = (
 )
 _OTHER = re.compile(r"Intel\(R\) MPI|MVAPICH|Platform MPI|PALS")
 _SECONDS = 20.0  # a program that prints no version within this time is not a launcher
+
+
+def is_launcher(word: str) -> bool:
+    """Whether a command's first word is the name, or a path, of a known launcher."""
+    return PurePath(word).name in {name for names in PROGRAMS.values() for name in names}
 
 
 @dataclass(frozen=True)
