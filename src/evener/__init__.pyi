@@ -59,11 +59,11 @@ from evener.planning.compare import compare as compare
 from evener.planning.compare import compare_edges as compare_edges
 from evener.planning.compare import compare_filters as compare_filters
 from evener.planning.evaluate import evaluate as evaluate
-from evener.planning.evaluate import evaluate_edges as evaluate_edges
 from evener.planning.options import PlanOptions as PlanOptions
 from evener.planning.plan import plan as plan
 from evener.planning.plan import replan as replan
 from evener.planning.split import SplitOptions as SplitOptions
+from evener.planning.split import evaluate_edges as evaluate_edges
 from evener.planning.split import split as split
 from evener.planning.stream import MapOptions as MapOptions
 from evener.planning.stream import evaluate_filters as evaluate_filters

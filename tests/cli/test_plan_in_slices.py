@@ -8,7 +8,7 @@ import pytest
 
 from evener.cli import main
 from evener.errors import OutputError
-from evener.files import temporary
+from evener.files import abandoned
 from evener.graphs.generating.delaunay import delaunay
 from evener.io import write_graph
 from evener.io.plans.plan import read_plan
@@ -105,7 +105,7 @@ def test_verbose_says_a_line_for_each_pass(graph, capsys):
 def test_a_plan_of_a_binary_file_removes_what_a_killed_one_left(
     graph, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(temporary, "_swept", set())  # as in a new process
+    monkeypatch.setattr(abandoned, "_swept", set())  # as in a new process
     left = tmp_path / "evener-private-0"
     left.mkdir()
     (left / "owner").touch()

@@ -9,8 +9,7 @@ from evener.errors import InfeasibleError, InputError
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.io.edges import as_edges
-from evener.planning.evaluate import evaluate_edges, refuse_forged_edges
-from evener.planning.split import split
+from evener.planning.split import evaluate_edges, refuse_forged_edges, split
 from evener.plans.edge_partition import EdgePartition
 
 EDGES = EdgeList.of_graph(grid((8, 8)))

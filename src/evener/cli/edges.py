@@ -202,7 +202,7 @@ def _judge(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
     """Evaluate the blocks; return them as a plan, and whether the plan's own contract was used."""
-    from evener.planning.evaluate import evaluate_edges
+    from evener.planning.split import evaluate_edges
 
     reading = read_edges_as(options.graph, asked, out)
     platform, epsilon = _platform(options, plan, out), _epsilon(options, plan)
@@ -470,7 +470,7 @@ def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeRe
 
 def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
     """Return the plan's edges. Raises InputError for another file, or if the plan is wrong."""
-    from evener.planning.evaluate import refuse_forged_edges
+    from evener.planning.split import refuse_forged_edges
 
     reading = _read_again(plan, options, out)
     refuse_other_input(plan, reading.inputs, str(options.graph))

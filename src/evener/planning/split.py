@@ -1,4 +1,4 @@
-"""Make an edge plan: divide edges over devices by their speeds, with few copies of vertices."""
+"""Make an edge plan: divide edges over devices by their speeds; or evaluate any edge partition."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from evener.errors import InfeasibleError, NotFoundError, UsageError, one_of
+from evener.arrays import IntArray
+from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError, one_of
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.graph import Graph
 from evener.io.accept import PlatformLike, as_platform
 from evener.io.edges import EdgeReading, EdgesLike, as_edges
+from evener.planning.evaluate import differing
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
@@ -219,3 +221,47 @@ def _said(cut: int) -> tuple[str, ...]:
     if not cut:
         return ()
     return (f"{cut:,} edges had ends in two blocks and were placed in the emptier block",)
+
+
+def evaluate_edges(
+    edges: EdgesLike,
+    partition: EdgePartition | IntArray,
+    platform: PlatformLike,
+    contract: Contract | None = None,
+    *,
+    epsilon: float = 0.03,
+) -> EdgePlan:
+    """Return any edge partition as an EdgePlan, with its metrics and whether it keeps a contract.
+
+    edges, platform: see `split`; `read_edges` reads arcs and matrices. partition: the block of each
+    edge, block b on device b. contract: None for that of `split` with this epsilon.
+
+    Raises InputError for a partition of another number of edges or with other blocks, and the
+    errors of `split` if no contract exists.
+    """
+    reading, platform = as_edges(edges), as_platform(platform)
+    if not isinstance(partition, EdgePartition):
+        partition = EdgePartition.of(partition, platform.k)
+    partition.checked_for(reading.edges)
+    if partition.k != platform.k:
+        raise InputError(
+            f"the partition has {partition.k} blocks, but there are {platform.k} devices"
+        )
+    if contract is None:
+        contract = edge_contract(reading.edges, platform, epsilon)
+    return judged_edges(reading, partition, platform, contract)
+
+
+def refuse_forged_edges(plan: EdgePlan, reading: EdgeReading, file: str) -> None:
+    """Raise InputError if figures stored in the plan in `file` do not match its partition."""
+    judged = judged_edges(reading, plan.partition, plan.platform, plan.contract)
+    wrong = list(differing(plan.metrics, judged.metrics, ""))
+    wrong += list(differing(dict(plan.graph), dict(judged.graph), "graph"))
+    if wrong:
+        more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
+        raise InputError(
+            f"stored figures do not match the graph: {wrong[0]}{more}",
+            file=file,
+            hint="The plan was changed, or another version made it. Make it again with `evener "
+            "split`.",
+        )

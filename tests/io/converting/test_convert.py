@@ -18,7 +18,7 @@ from evener.cli import main
 from evener.errors import EvenerError, InputError, OutputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io import read, write_graph
-from evener.io.converting import blocks, buckets, convert, lists, pair_spool, pairs
+from evener.io.converting import blocks, buckets, convert, lists, pairs
 from evener.io.converting.convert import convert_to_csr
 from evener.io.converting.vertices import VertexFiles
 from evener.io.formats import format_named
@@ -326,7 +326,7 @@ def test_a_full_disk(put, tmp_path, monkeypatch, place):
         raise OSError(28, "No space left on device")
 
     if place == "spool":
-        monkeypatch.setattr(pair_spool.PairSpool, "append", full)
+        monkeypatch.setattr(pairs.PairSpool, "append", full)
     else:
         monkeypatch.setattr(convert.Filled, "write", full)
     with pytest.raises(OutputError, match="No space left"):

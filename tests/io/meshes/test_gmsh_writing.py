@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from evener.errors import InputError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.mesh import Mesh
+from evener.integrations import gmsh
 from evener.integrations.gmsh import divided
-from evener.io.meshes import gmsh_dividing, gmsh_writing
+from evener.io.meshes import gmsh_writing
 from evener.io.meshes.gmsh import read_elements
 from evener.io.meshes.gmsh_elements import (
     KINDS,
@@ -221,7 +222,7 @@ def test_what_gmsh_has_not():
 
 def test_many_elements_are_written_in_pieces(put, monkeypatch):
     monkeypatch.setattr(gmsh_writing, "_AT_ONCE", 7)
-    monkeypatch.setattr(gmsh_dividing, "_AT_ONCE", 2)
+    monkeypatch.setattr(gmsh, "_AT_ONCE", 2)
     mesh = triangle_mesh(40, seed=31)
     part = np.arange(mesh.n_cells, dtype=np.int32) % 3
     for write in (msh_2, msh_4):

@@ -8,17 +8,24 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evener.errors import InputError, UsageError
-from evener.integrations.launching import mpich, openmpi, plain, slurm
+from evener.integrations.launching import mpich, openmpi, slurm
 from evener.integrations.launching.jobs import HOSTS, RANK_SCRIPT, Launch, RankJob
 from evener.integrations.launching.launchers import MPICH, OPENMPI, PLAIN, SLURM, Launcher
 from evener.integrations.launching.placing import RankPlace, is_here
 from evener.integrations.launching.rank_script import OF_ANY, wrapped
 
+
+def plain_launch(job: RankJob, launcher: Launcher) -> Launch:  # noqa: ARG001 - of any launcher
+    """Return the hosts rank by rank, and as command what the launcher must run as each rank."""
+    script, program = wrapped(job, OF_ANY, binds=True)
+    return Launch({HOSTS: "".join(f"{place.host}\n" for place in job.places), **script}, program)
+
+
 _LAUNCH: dict[str, Callable[[RankJob, Launcher], Launch]] = {
     OPENMPI: openmpi.launch,
     MPICH: mpich.launch,
     SLURM: slurm.launch,
-    PLAIN: plain.launch,
+    PLAIN: plain_launch,
 }
 _NUMBERS = ("-n", "-np", "--n", "--np", "-c", "--ntasks")
 
@@ -64,9 +71,3 @@ def refuse_missing_program(program: Sequence[str], places: Sequence[RankPlace]) 
 def needs_shared_folder(launch: Launch, places: Sequence[RankPlace]) -> bool:
     """Return whether ranks on other computers need to read a file of the launch."""
     return RANK_SCRIPT in launch.files and not all(is_here(place.host) for place in places)
-
-
-def launch(job: RankJob, launcher: Launcher) -> Launch:  # noqa: ARG001 - of any launcher
-    """Return the hosts rank by rank, and as command what the launcher must run as each rank."""
-    script, program = wrapped(job, OF_ANY, binds=True)
-    return Launch({HOSTS: "".join(f"{place.host}\n" for place in job.places), **script}, program)
