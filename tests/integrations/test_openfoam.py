@@ -67,13 +67,29 @@ KEPT = "case/system/decomposeParDict is unchanged"
 )
 def test_settings_are_kept(case, capsys, settings, said):
     (case / "system" / "decomposeParDict").write_text(settings)
-    assert into_case(case, "--force") == 0
+    assert into_case(case) == 0
     note = capsys.readouterr().err
     assert KEPT in note
     assert said in note
     assert ("numberOfSubdomains 2;\nmethod      manual;" in note) == bool(said)
     assert (case / "system" / "decomposeParDict").read_text() == settings
     assert (case / "constant" / "cellDecomposition").exists()
+
+
+def test_settings_are_replaced_by_force_and_put_aside(case, capsys):
+    settings, aside = (case / "system" / f"decomposeParDict{end}" for end in ("", ".old"))
+    settings.write_text("numberOfSubdomains 2; method scotch;\n")
+    assert into_case(case, "--force") == 0
+    assert "decomposeParDict.old is the file as it was" in capsys.readouterr().err
+    assert aside.read_text() == "numberOfSubdomains 2; method scotch;\n"
+    ours = settings.read_text()
+    assert "method      manual;" in ours
+    settings.write_text(ours.replace("Subdomains 2", "Subdomains 7"))
+    assert into_case(case, "--force") == 0
+    assert settings.read_text() == ours
+    assert "scotch" in aside.read_text()
+    assert into_case(case, "--force") == 0
+    assert "has all that the list for 2 ranks needs" in capsys.readouterr().err
 
 
 def test_a_list_that_exists_is_kept(case, capsys):

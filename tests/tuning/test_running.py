@@ -76,6 +76,16 @@ def test_an_endless_program_is_ended(plan, capsys):
     assert "Written: new.plan" in capsys.readouterr().out
 
 
+def test_a_program_without_a_launcher_is_launched(plan, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", f"{MPIEXEC.parent}:{os.environ['PATH']}")
+    words = program()
+    alone = ["--", *words[words.index("-n") + 2 :]]
+    assert main(["tune", plan, "-o", "new.plan", "--json", *alone]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rounds"][0]["step"] == "each Allreduce of 16 bytes"
+    assert Path("new.plan").exists()
+
+
 def test_a_program_without_collective_calls(plan, capsys):
     assert main(["tune", plan, "-o", "new.plan", *program("silent")]) == 0
     assert "no steps were recognised" in capsys.readouterr().err
@@ -87,7 +97,7 @@ def test_a_program_without_collective_calls(plan, capsys):
         (program("fail", steps=6), 5, "the program ended with exit code"),
         (program(n=2, costs="1e-4,1e-4"), 3, "has 2 ranks, and the plan 3 devices"),
         (["--", str(MPIEXEC), "-n", "3", "true"], 5, "no rank was measured"),
-        (["--", "true"], 5, "belongs neither to Open MPI, MPICH nor Slurm"),
+        (["--", "./none"], 3, "there is no such program"),
         (["--prepare", "cp x y", *program()], 2, "must contain {plan}"),
         (["--prepare", "false {plan}", *program()], 5, "--prepare ended with exit code 1"),
         (["-o", "no/x.plan", *program()], 3, "does not exist"),

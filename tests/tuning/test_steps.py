@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.platforms.platform import Platform
-from evener.tuning.measured import Measured, joined
+from evener.tuning.measured import Measured
 from evener.tuning.steps import steps_of
 from evener.tuning.traces import RankTrace
 
@@ -115,10 +114,12 @@ def test_what_even_blocks_can_gain(computing, waiting, gain, is_even, reason):
     np.testing.assert_allclose(measured.speeds, 50 / np.array(computing))
 
 
-def test_samples_of_a_device_without_a_block():
-    steps = steps_of(traces([[SMALL]] * 60, [0.002, 0.001, 0.003], [0.001, 0.002, 0.0]))
-    measured = Measured(steps, np.array([40.0, 0.0, 60.0]), 0.0)
-    samples = measured.samples(Platform.flat([10.0, 5.0, 10.0]))
-    assert [one.samples[0].speed for one in samples] == pytest.approx([2e4, 1e4, 2e4])
-    again = joined(samples, samples)
-    assert [len(one.samples) for one in again] == [1, 1, 1]
+def test_a_rank_that_costs_more_than_it_computes():
+    """Without the slow rank nothing is exchanged; with three ranks, the others still exchange."""
+    steps = steps_of(traces([[SMALL]] * 60, [0.001, 0.010], [0.011, 0.002]))
+    measured = Measured(steps, np.array([50.0, 50.0]), 0.0)
+    rank, seconds = measured.left_out
+    assert (rank, seconds) == (1, pytest.approx(0.002, rel=1e-3))
+    assert any(said.startswith("rank 1 is better left out") for said in measured.reasons)
+    steps = steps_of(traces([[SMALL]] * 60, [0.001, 0.001, 0.010], [0.011, 0.011, 0.002]))
+    assert Measured(steps, np.full(3, 50.0), 0.0).left_out is None

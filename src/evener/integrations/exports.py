@@ -61,9 +61,9 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """Write the plan of `request` in the format `to`, a key of EXPORTERS; return what was written.
 
     A single file, named by `request.target`, is replaced if it exists; several files, and files
-    with other names, only with `force`. A user's own settings are kept, or put aside. Raises UsageError
-    for an unknown format, a missing mesh or target, and existing files; InputError if the file that
-    was read is not the plan's, or lacks what the format needs.
+    with other names, only with `force`. A user's own settings are kept, or put aside. Raises
+    UsageError for an unknown format, a missing mesh or target, and existing files; InputError if
+    the file that was read is not the plan's, or lacks what the format needs.
     """
     if to not in EXPORTERS:
         hint = f"Formats: {', '.join(EXPORTERS)}."

@@ -39,9 +39,9 @@ class FoamCase:
 def files(request: ExportRequest) -> ExportFiles:
     """Return the list of blocks, and settings if the case has none, or with `force`.
 
-    The user's settings are then kept in decomposeParDict.old. They go into the case that was read; if the target names a file, only the list is written, to
-    that file. Raises UsageError for a plan of points and another case; InputError if there is no
-    case.
+    The user's settings are then kept in decomposeParDict.old. All files go into the case that was
+    read; if the target names a file, only the list is written, to that file. Raises UsageError for
+    a plan of points and another case; InputError if there is no case.
     """
     if request.by != "cells":
         raise UsageError("OpenFOAM divides cells, but this plan divides points")

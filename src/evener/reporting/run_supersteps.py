@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -39,6 +40,15 @@ class SuperstepChart:
     ticks: list[tuple[float, str]]
 
 
+class StepValues(NamedTuple):
+    """Values of a quantity by step; most: the value at the top of its row, with its text."""
+
+    name: str
+    values: FloatArray
+    most: float
+    text: str
+
+
 def superstep_chart(run: ProgramRun) -> SuperstepChart:
     """Return the chart of a run with supersteps: seconds of the slowest device, sums of others.
 
@@ -49,20 +59,29 @@ def superstep_chart(run: ProgramRun) -> SuperstepChart:
     seconds = np.asarray(spent).max(axis=1)
     usual = min(OUTLIER * float(np.percentile(seconds, 95)), float(seconds.max()))
     arcs, sent = (run.of_devices(name).sum(axis=1) for name in ("edges", "sent"))
-    found = (
-        ("seconds", seconds, usual, duration),
-        ("arcs looked at", arcs, float(arcs.max()), count),
-        ("sent", sent, float(sent.max()), memory),
+    n_arcs, n_sent = float(arcs.max()), float(sent.max())
+    rows = (
+        StepValues("seconds", seconds, usual, duration(usual)),
+        StepValues("arcs looked at", arcs, n_arcs, count(n_arcs)),
+        StepValues("sent", sent, n_sent, memory(n_sent)),
     )
-    steps, floor, rows = seconds.size, TOP, []
-    for name, values, most, text in found:
+    return step_chart(rows, first=run.first)
+
+
+def step_chart(of: Sequence[StepValues], first: int = 0) -> SuperstepChart:
+    """Return a chart with a row for each quantity; values above `most` are cut off there.
+
+    first: number of the first step.
+    """
+    steps, floor, rows = of[0].values.size, TOP, []
+    for name, values, most, text in of:
         floor += ROW
         drawn = _path(_shared(np.minimum(values, most)), most, floor)
-        rows.append(SuperstepRow(name, text(most), floor, drawn))
+        rows.append(SuperstepRow(name, text, floor, drawn))
         floor += GAP
     across = (WIDTH - LEFT - RIGHT) / steps
     marks = [
-        (round(LEFT + across * at, 1), f"{run.first + at:,.0f}") for at in ticks(steps, whole=True)
+        (round(LEFT + across * at, 1), f"{first + at:,.0f}") for at in ticks(steps, whole=True)
     ]
     return SuperstepChart(WIDTH, floor - GAP + BOTTOM, LEFT, WIDTH - RIGHT, rows, marks)
 

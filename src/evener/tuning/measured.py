@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.tuning.steps import Steps
@@ -151,12 +151,21 @@ class Measured:
                 f"rank {rank} is better left out: without it a step would take about "
                 f"{seconds:.3g} s, less than with any block on it; plan without its device"
             )
-        return reasons + [
-            f"rank {rank} was ready to run but had no core for {share:.0%} of the time: other "
-            "processes use its core, so the device seems slow"
-            for rank, share in enumerate(self.without_core)
-            if share > SHARED
-        ]
+        shared = np.flatnonzero(self.without_core > SHARED)
+        if shared.size:
+            reasons.append(
+                f"{_named(shared)} ready to run without a core for up to "
+                f"{self.without_core.max():.0%} of the time: other processes use the core, so the "
+                "device seems slow"
+            )
+        return reasons
+
+
+def _named(ranks: IntArray) -> str:
+    if ranks.size == 1:
+        return f"rank {ranks[0]} was"
+    listed = ", ".join(map(str, ranks[:8])) + (", ..." if ranks.size > 8 else "")
+    return f"ranks {listed} were"
 
 
 def _half_width(values: FloatArray) -> FloatArray:

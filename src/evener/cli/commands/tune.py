@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evener.io.read import Reading
     from evener.plans.plan import Plan
     from evener.platforms.models.samples import DeviceSpeeds
+    from evener.reporting.tuning import TuningRound
     from evener.tuning.measured import Measured
 
 ROUNDS = 3
@@ -63,6 +64,9 @@ class TuneOptions:
     folder: str | None = option(
         "folder for the measurements of all ranks, which must share it (default: temporary)",
         metavar="FOLDER",
+    )
+    report: str | None = option(
+        "write an HTML page: what each rank did, before and after", metavar="FILE"
     )
     reading: ReadOptions = field(default_factory=ReadOptions)
 
@@ -121,7 +125,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             hint="Use --samples, then `evener plan --memory ... --speeds FILE`.",
         )
     path = options.graph or _recorded_file(plan, options.plan)
-    outputs = [one for one in (options.output, options.samples) if one is not None]
+    outputs = [one for one in (options.output, options.samples, options.report) if one is not None]
     refuse_outputs(outputs, [options.plan, path])
     speeds: list[DeviceSpeeds] = []
     with private_folder(options.folder) as folder:
@@ -280,15 +284,43 @@ def _end(best: Plan, rounds: list[TunedRound], options: TuneOptions, out: Output
         "samples": options.samples,
     })  # fmt: skip
     if taken == 0:
-        out.say("The plan stays as it is.")
-        return
-    if taken is None:
-        out.say("The new plan is not measured: put it into the case and run evener tune again.")
+        verdict = "The plan stays as it is."
+    elif taken is None:
+        verdict = "The new plan is not measured: put it into the case and run evener tune again."
     else:
         ratio = first.measured.seconds / rounds[taken].measured.seconds
-        out.say(f"The new plan is {ratio:.2f} times as fast as the first, as measured.")
-    if options.output is not None:
-        out.say(f"Written: {options.output}")
+        verdict = f"The new plan is {ratio:.2f} times as fast as the first, as measured."
+    out.say(verdict)
+    if options.report is not None:
+        _report(rounds, verdict, options)
+    written = [options.output if taken != 0 else None, options.report]
+    if names := ", ".join(name for name in written if name is not None):
+        out.say(f"Written: {names}")
+
+
+def _report(rounds: list[TunedRound], verdict: str, options: TuneOptions) -> None:
+    from evener.reporting.tuning import write_tuning
+
+    assert options.report is not None
+    steps = rounds[0].measured.steps
+    write_tuning(
+        options.report,
+        [_round_of(one) for one in rounds],
+        verdict.rstrip("."),
+        shlex.join(options.program),
+        steps.mark or f"one of {len(steps.seconds)} equal pieces of the run",
+    )
+
+
+def _round_of(one: TunedRound) -> TuningRound:
+    """Return a round for the page."""
+    from evener.reporting.tuning import TuningRound
+
+    measured, steps = one.measured, one.measured.steps
+    return TuningRound(
+        one.plan.platform.names, measured.units, steps.seconds.mean(axis=1), steps.computing,
+        steps.exchanging, steps.collective, measured.gain, measured.reasons,
+    )  # fmt: skip
 
 
 def _facts(one: TunedRound) -> dict[str, Any]:

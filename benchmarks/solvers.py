@@ -1,0 +1,296 @@
+"""Seconds on the wall of solvers whose ranks are unequal: equal blocks, tuned blocks, METIS's.
+
+    python benchmarks/solvers.py [--cases cavity,motorbike,jacobi] [--slowed none,thief50,rival]
+    python benchmarks/solvers.py --table     # what the result file says
+
+Two ranks, each bound to a core; core 1 is made slower: thiefP is busy at real-time priority for P %
+of each 100 us (a slower device), rival is another busy process (a shared core, which is no slower
+device). `evener tune --rounds 2` starts from equal blocks. METIS gets the speeds that tune found,
+and is the better by cut of k-way and recursive bisection. Then all plans are run in turn, equal
+blocks twice, which gives the null pair: what the two differ by is noise. A line has the wall
+seconds of mpirun of each run, the iterations of the linear solvers, and the load of the computer.
+
+cavity: OpenFOAM's icoFoam, 120,000 cells. motorbike: simpleFoam on the mesh of OpenFOAM's tutorial,
+353,000 cells (--motorbike names its folder, meshed beforehand by blockMesh and snappyHexMesh).
+jacobi: Fortran, solver_cases/jacobi.f90. Root, for the priority, Debian's openfoam, openmpi-bin,
+gfortran and gcc, and a quiet computer are needed. solver_cases/thief.c emulates the slower device.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from records import answer_more, append, markdown, parser, words
+
+import evener as ev
+from evener.tuning.running import run_measured
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "solvers.jsonl"
+CASES = HERE / "solver_cases"
+MPIRUN = ["mpirun.openmpi", "--bind-to", "core", "--map-by", "core"]
+ENVIRONMENT = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "WM_PROJECT_DIR": "/usr/share/openfoam",
+}  # fmt: skip
+EVENER = [sys.executable, "-m", "evener"]
+METIS = ("metis", "metis-recursive")
+SETTLE = 1.0  # seconds between runs
+
+
+def main():
+    os.environ.update(ENVIRONMENT)
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--cases", type=words, default=["cavity", "jacobi"])
+    made.add_argument("--slowed", type=words, default=["thief50", "thief30", "rival", "none"])
+    made.add_argument("--repeats", type=int, default=5)
+    made.add_argument("--motorbike", type=Path, help="folder of the meshed case")
+    made.add_argument("--cells", type=int, default=50, help="along an edge of the cavity")
+    made.add_argument("--steps", type=int, default=16)
+    made.when_small(cases=["jacobi"], slowed=["none"], repeats=1, steps=60)
+    answer_more(made.parse_args(), measure, table)
+
+
+def measure(args):
+    for name in args.cases:
+        with tempfile.TemporaryDirectory() as folder:
+            case = KINDS[name](Path(folder), args)
+            for slowed in args.slowed:
+                append(args.output, measured(case, name, slowed, args.repeats))
+
+
+def ran(command, folder, shell=False):
+    done = subprocess.run(
+        command, cwd=folder, shell=shell, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command}: {done.stdout[-500:]}{done.stderr[-500:]}")
+    return done.stdout
+
+
+def evener(folder, *given):
+    return ran([*EVENER, *map(str, given)], folder)
+
+
+class Foam:
+    """A case of OpenFOAM with a mesh, whose program takes its blocks from decomposePar."""
+
+    graph = "."
+
+    def __init__(self, folder, program, alone):
+        self.folder, self.program, self.alone = folder, program, alone
+        script = [
+            "set -e", f"cd {shlex.quote(str(folder))}", "rm -rf processor*",
+            f"{shlex.join(EVENER)} export $1 . --to openfoam --force --quiet",
+            "decomposePar -force > log.decompose",
+        ]  # fmt: skip
+        (folder / "put.sh").write_text("\n".join(script) + "\n")
+
+    @property
+    def put(self):
+        return f"sh {shlex.quote(str(self.folder / 'put.sh'))} {{plan}}"
+
+    def command(self, k):
+        return [*MPIRUN, "-n", str(k), self.program, "-parallel"] if k > 1 else [self.program]
+
+    def iterations(self, text):
+        return sum(map(int, re.findall(r"No Iterations (\d+)", text)))
+
+
+def cavity(folder, args):
+    sys.path.append(str(HERE.parent))
+    from tests.integrations.cavity import write_case
+
+    write_case(folder)
+    n, delta = args.cells, 0.02 / args.cells
+    change(folder / "system/blockMeshDict", "(20 20 1)", f"({n} {n} {n - 2})")
+    change(folder / "system/blockMeshDict", "sides { type empty;", "sides { type wall;")
+    text = (folder / "system/blockMeshDict").read_text().replace(" 0.1)", " 1)")
+    (folder / "system/blockMeshDict").write_text(text)
+    change(folder / "0/p", "sides { type empty; }", "sides { type zeroGradient; }")
+    change(folder / "0/U", "sides { type empty; }", "sides { type noSlip; }")
+    control = folder / "system/controlDict"
+    control.write_text(re.sub(r"deltaT [^;]*", f"deltaT {delta}", control.read_text()))
+    control.write_text(
+        re.sub(r"endTime [^;]*", f"endTime {delta * (args.steps + 0.1)}", control.read_text())
+    )
+    control.write_text(re.sub(r"writeInterval [^;]*", "writeInterval 100000", control.read_text()))
+    solution = folder / "system/fvSolution"
+    solution.write_text(solution.read_text().replace("1e-12", "1e-6"))
+    ran(["blockMesh"], folder)
+    return Foam(folder, "icoFoam", None)
+
+
+def motorbike(folder, args):
+    if args.motorbike is None:
+        raise SystemExit("motorbike needs --motorbike FOLDER, a meshed case")
+    shutil.copytree(args.motorbike, folder, dirs_exist_ok=True)
+    if not (folder / "0").exists():
+        shutil.copytree(folder / "0.orig", folder / "0")
+    control = folder / "system/controlDict"
+    control.write_text(re.sub(r"endTime\s+[^;]*", f"endTime {args.steps}", control.read_text()))
+    return Foam(folder, "simpleFoam", None)
+
+
+def change(path, old, new):
+    text = path.read_text()
+    if old not in text:
+        raise RuntimeError(f"{path} has no {old!r}")
+    path.write_text(text.replace(old, new))
+
+
+class Jacobi:
+    """Rows of a square, which a plan of a path of as many vertices divides."""
+
+    graph = "rows.graph"
+    n, per_step = 3000, 40
+
+    def __init__(self, folder, args):
+        self.folder, self.sweeps = folder, self.per_step * args.steps
+        ran(["mpif90.openmpi", "-O2", "-o", folder / "jacobi", CASES / "jacobi.f90"], folder)
+        lines = [f"{self.n} {self.n - 1}"]
+        lines += [" ".join(str(j) for j in (i - 1, i + 1) if 1 <= j <= self.n)
+                  for i in range(1, self.n + 1)]  # fmt: skip
+        (folder / self.graph).write_text("\n".join(lines) + "\n")
+
+    @property
+    def put(self):
+        return (
+            f"cd {shlex.quote(str(self.folder))} && {shlex.join(EVENER)} export {{plan}} "
+            "--to metis -o rows.part --quiet"
+        )
+
+    def command(self, k):
+        own = ["./jacobi", str(self.n), str(self.sweeps), "rows.part"]
+        return [*MPIRUN, "-n", str(k), *own]
+
+    def iterations(self, _):
+        return self.sweeps
+
+
+KINDS = {"cavity": cavity, "motorbike": motorbike, "jacobi": Jacobi}
+
+
+@contextmanager
+def slowed_by(kind, folder):
+    """Slow down core 1 while the body runs."""
+    if kind == "none":
+        yield
+        return
+    if kind == "rival":
+        command = ["taskset", "-c", "1", sys.executable, "-c", "while True: pass"]
+    else:
+        thief = folder / "thief"
+        ran(["gcc", "-O2", "-o", thief, CASES / "thief.c"], folder)
+        command = [str(thief), "1", kind.removeprefix("thief"), "100"]
+    process = subprocess.Popen(command)
+    try:
+        time.sleep(0.5)
+        if process.poll() is not None:
+            raise RuntimeError(f"{kind} does not run: is this root?")
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def measured(case, name, slowed, repeats):
+    folder = case.folder
+    with slowed_by(slowed, folder):
+        evener(folder, "plan", case.graph, "--k", 2, "--objective", "cut", "-o", "equal.plan",
+               "--quiet")  # fmt: skip
+        put(case, "equal.plan")
+        (folder / "tuned.plan").unlink(missing_ok=True)
+        found = json.loads(evener(
+            folder, "tune", "equal.plan", case.graph, "-o", "tuned.plan", "--samples", "s.toml",
+            "--prepare", case.put, "--rounds", 2, "--json", "--", *case.command(2),
+        ))  # fmt: skip
+        plans = ["equal", "again"]
+        if found["taken"]:
+            plans += ["tuned", best_of_metis(case)]
+        walls, iterations = {one: [] for one in plans}, {}
+        for _ in range(repeats):
+            for one in plans:
+                put(case, f"{'equal' if one == 'again' else one}.plan")
+                time.sleep(SETTLE)
+                began = time.perf_counter()
+                text = ran(case.command(2), folder)
+                walls[one].append(time.perf_counter() - began)
+                iterations[one] = case.iterations(text)
+        shim = [timed_with_shim(case) for _ in range(repeats)] if slowed == "none" else []
+    return {
+        "case": name, "slowed": slowed, "vertices": ev.read_plan(folder / "equal.plan").partition.n,
+        "rounds": found["rounds"], "taken": found["taken"], "walls": walls, "shim": shim,
+        "iterations": iterations, "load": os.getloadavg()[0], "date": time.strftime("%Y-%m-%d"),
+        "cpu": cpu_name(),
+    }  # fmt: skip
+
+
+def put(case, plan):
+    ran(case.put.replace("{plan}", plan), case.folder, shell=True)
+
+
+def best_of_metis(case):
+    """Make METIS's plans at the speeds that tune found; return the name of the one of less cut."""
+    cuts = {}
+    for tool in METIS:
+        name = f"{tool}.plan"
+        evener(case.folder, "plan", case.graph, "--speeds", "s.toml", "--tool", tool,
+               "--objective", "cut", "-o", name, "--quiet")  # fmt: skip
+        cuts[tool] = ev.read_plan(case.folder / name).evaluation.edge_cut
+    return min(cuts, key=cuts.get)
+
+
+def timed_with_shim(case):
+    """Return the wall seconds of a run of equal blocks that is measured."""
+    put(case, "equal.plan")
+    with tempfile.TemporaryDirectory() as place:
+        here = Path.cwd()
+        os.chdir(case.folder)
+        try:
+            began = time.perf_counter()
+            run_measured(case.command(2), 2, Path(place))
+            return time.perf_counter() - began
+        finally:
+            os.chdir(here)
+
+
+def cpu_name():
+    text = Path("/proc/cpuinfo").read_text()
+    found = re.search(r"model name\s*:\s*(.*)", text)
+    return found[1] if found else "unknown"
+
+
+def table(lines):
+    """Return a row a case; ratios are of medians of wall seconds."""
+    rows = [["case", "core 1", "equal", "tuned", "tuned / equal", "allowed", "tuned / METIS",
+             "null", "predicted / measured", "iterations"]]  # fmt: skip
+    for line in lines:
+        walls = {one: median(values) for one, values in line["walls"].items()}
+        null = f"{walls['again'] / walls['equal']:.3f}"
+        shim = f"; shim {median(line['shim']) / walls['equal']:.3f}" if line["shim"] else ""
+        row = [line["case"], line["slowed"] + shim, f"{walls['equal']:.2f} s"]
+        if "tuned" not in walls:
+            rows.append([*row, "stays", "", "", "", null, "", ""])
+            continue
+        first, before, after = (line["rounds"][i] for i in (0, line["taken"] - 1, line["taken"]))
+        tuned, metis = walls["tuned"], next(walls[one] for one in METIS if one in walls)
+        predicted = before["seconds"] / before["gain"] / after["seconds"]
+        more = line["iterations"]["tuned"] / max(line["iterations"]["equal"], 1)
+        numbers = tuned / walls["equal"], 1 / first["gain"], tuned / metis
+        rows.append([*row, f"{tuned:.2f} s", *(f"{one:.3f}" for one in numbers), null,
+                     f"{predicted:.3f}", f"{more:.3f}"])  # fmt: skip
+    return markdown(rows)
+
+
+if __name__ == "__main__":
+    main()
