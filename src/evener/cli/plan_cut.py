@@ -32,8 +32,8 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
         "--cut",
         choices=CUTS,
         default="vertices",
-        help="what to divide: vertices (default), edges (as `evener split` does), or auto (what "
-        "is predicted to be faster; prints the reason)",
+        help="what to divide: vertices, edges (as `evener split` does), or auto (what "
+        "is predicted to be faster; prints the reason) (default vertices)",
     )
 
 
