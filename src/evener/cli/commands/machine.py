@@ -64,16 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
-    fast, rest = (24, "24 or 48") if name == "topo3" else (8, "any number up to K")
     parser.add_argument(
         "--k", type=int, default=96, metavar="K", help="number of devices (default 96)"
     )
     parser.add_argument(
         "--fast",
         type=int,
-        default=fast,
+        default=24 if name == "topo3" else 8,
         metavar="F",
-        help=f"number of fast devices: {rest} (default {fast})",
+        help="number of fast devices (default: 8; of topo3 24, which may be 48)",
     )
     _add_fast_speed(parser)
     parser.add_argument(

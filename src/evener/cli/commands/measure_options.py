@@ -194,8 +194,7 @@ class RatioOptions:
 
     ratio: bool = option(
         "measure r by arcs, for `evener run --ratio FILE`: run 10 to 90 %% of R-MAT graphs, in "
-        "five "
-        "random divisions, on the two devices of --device in turn",
+        "five random divisions, on the two devices of --device in turn",
         default=False,
         group=RATIO,
     )
