@@ -33,6 +33,7 @@ GROUPS = {
     "Common options": ("evener plan", "json quiet verbose debug"),
     "evener machine star": ("evener machine star", ""),
     "evener machine topo1": ("evener machine topo1", ""),
+    "Machine file options": ("evener machine flat", "output"),
 }  # fmt: skip
 BLOCK = re.compile(r"(<!-- (?:options: (.+?)|commands) -->\n).*?(<!-- end -->)", re.DOTALL)
 DEFAULT = re.compile(r",? ?\(default:? ([^()]*)\)")
