@@ -91,7 +91,6 @@ def _row(action):
 
 
 def _marked(text):
-    """Return a help text as Markdown: options as code."""
     return CODE.sub(lambda at: at[1] or f"`{at[2]}`", text).replace("<", "&lt;").strip()
 
 
