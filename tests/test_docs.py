@@ -10,7 +10,6 @@ Blocks of README.md and docs/ run in the order of their page, all of a page in o
     <!-- no test -->       the block below cannot run here.
 """
 
-import argparse
 import ast
 import builtins
 import contextlib
@@ -29,9 +28,8 @@ from pathlib import Path
 import pytest
 
 import evener
-from evener.cli import COMMANDS, main
+from evener.cli import main
 from evener.cli.compiling import WORDS
-from evener.cli.parsing import parser_of
 from evener.cli.precompile import precompile
 from evener.integrations.exports import EXPORTERS
 from evener.io.formats import FORMATS
@@ -219,50 +217,17 @@ def test_every_page_is_listed():
         assert page.name.startswith("README") or f"({inside})" in listed, inside
 
 
-def parsers():
-    """Every parser by its title in docs/cli.md; `machine` has one of each kind below it."""
-    found = {}
-    for command in COMMANDS:
-        parser = found[f"evener {command}"] = parser_of(command)
-        for action in parser._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                found |= {f"evener {command} {kind}": p for kind, p in action.choices.items()}
-    return found
-
-
-def arguments_of(parser):
-    """What a person may write: options by all their names, the others by how help shows them."""
-    names = set()
-    for action in parser._actions:
-        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
-            continue
-        names |= set(action.option_strings) or {action.metavar or action.dest}
-    return names
-
-
 def sections_of(page):
     """Text below every heading, by its title."""
     parts = re.split(r"^#+ +(.*?) *$", page.read_text(), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def documented_in(section, sections):
-    """Arguments in the first column of the section's table and of the groups it links to."""
-    cells = re.findall(r"^\| (`[^|]*?) \|", section, re.MULTILINE)
-    codes = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
-    names = {code.split()[0] for code in codes}
-    for title in re.findall(r"^Also: (.*)$", section, re.MULTILINE):
-        for group in re.findall(r"\[(.*?)\]", title):
-            names |= documented_in(sections[group], sections)
-    return names
-
-
-def test_cli_page_lists_every_command_and_option():
-    sections = sections_of(ROOT / "docs" / "cli.md")
-    found = parsers()
-    assert [title for title in sections if title.startswith("evener ")] == list(found)
-    for title, parser in found.items():
-        assert documented_in(sections[title], sections) == arguments_of(parser), title
+def test_cli_page_has_the_options_of_the_parsers(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "site")
+    cli_page = importlib.import_module("cli_page")
+    text = cli_page.PAGE.read_text()
+    assert cli_page.updated(text) == text, "run `python docs/site/cli_page.py`"
 
 
 def json_keys_in(title, sections):

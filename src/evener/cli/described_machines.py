@@ -63,7 +63,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--per",
         choices=PER,
         default="core",
-        help="what one device is (default core; gpu: each GPU with its cores)",
+        help="what one device is; gpu: each GPU with its cores (default core)",
     )
 
 

@@ -44,8 +44,8 @@ class EdgeOptions:
     """
 
     of: str = option(
-        "what to divide. graph (default): undirected edges, each once; arcs: directed edges, one "
-        "for each line or entry; matrix: the stored entries of a matrix",
+        "what to divide. graph: undirected edges, each once; arcs: directed edges, one for each "
+        "line or entry; matrix: the stored entries of a matrix (default graph)",
         "--as",
         default="graph",
         choices=KINDS,

@@ -27,10 +27,11 @@ class ReadOptions:
     """How a mesh, matrix or graph is read: the arguments of `evener.read`; None: not given."""
 
     by: str | None = option(
-        "divide a mesh by its cells (default) or its points", choices=("cells", "points")
+        "what is a vertex: the cells of a mesh, or its points (default cells)",
+        choices=("cells", "points"),
     )
     format: str | None = option(
-        "the file's format (default: by suffix and first bytes)", metavar="NAME"
+        "format of the file (default: by suffix and first bytes)", metavar="NAME"
     )
     constraint: int | None = option(
         "which of several vertex weights to use, counted from 0", type=int, metavar="I"
@@ -53,11 +54,13 @@ class ReadOptions:
     bytes_per_edge: float | None = option(
         "bytes of memory for an edge, at each end (default 12)", type=float, metavar="B"
     )
-    coords: str | None = option("coordinates of the vertices", metavar="FILE")
+    coords: str | None = option(
+        "coordinates of the vertices (default: a file beside the input, if any)", metavar="FILE"
+    )
     weights: str | None = option(
         "work per vertex: a file (FILE:COLUMN: one of its columns), the number of neighbours "
         "(degree), a cell field of the mesh file, or weights by cell type or region (1 for "
-        "others)",
+        "others) (default: 1 each)",
         metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
     )
 

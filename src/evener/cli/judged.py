@@ -34,8 +34,8 @@ class WorkloadOptions:
     """The options of the workload; None: not given."""
 
     kernel: str | None = option(
-        "workload of an iteration: weights (default: the vertex weights), spmv, jacobi, pagerank, "
-        "or a kernel file",
+        "workload of an iteration: weights (the vertex weights), spmv, jacobi, pagerank, or a "
+        "kernel file (default: weights)",
         metavar="KERNEL",
     )
     overlap: bool | None = option(

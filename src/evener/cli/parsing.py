@@ -230,7 +230,9 @@ def sentence(text: str) -> str:
 def add_common(parser: argparse.ArgumentParser) -> None:
     """Add the options that every command has."""
     group = parser.add_argument_group("common options")
-    group.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    group.add_argument(
+        "--json", action="store_true", help="print one JSON object on stdout; errors stay on stderr"
+    )
     group.add_argument("--quiet", action="store_true", help="print only errors")
     group.add_argument(
         "--verbose", action="store_true", help="print each step, with its time, on stderr"

@@ -23,11 +23,12 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         "--objective",
         choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
         default="auto" if seconds else "cut",
-        help="what to minimise (default seconds if the machine file has links, else cut)"
+        help="what to minimise; max_volume only by Evener's own partitioner (default: seconds if "
+        "the machine file has links, else cut)"
         if seconds
-        else "what the partitioner minimises (default cut)",
+        else "what to minimise; max_volume only by Evener's own partitioner (default cut)",
     )
-    add_effort_options(parser, "plan")
+    add_effort_options(parser)
     parser.add_argument(
         "--method",
         dest="sizing",
@@ -62,10 +63,8 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     add_judging_options(parser)
 
 
-def add_effort_options(
-    parser: argparse.ArgumentParser, result: str, preset: str = "effort"
-) -> None:
-    """Add --preset, --seed and --threads; result: noun for what the seed determines."""
+def add_effort_options(parser: argparse.ArgumentParser, preset: str = "effort") -> None:
+    """Add --preset, --seed and --threads."""
     parser.add_argument(
         "--preset",
         choices=("fast", "default", "strong"),
@@ -76,7 +75,7 @@ def add_effort_options(
         "--seed",
         type=seed,
         default=7,
-        help=f"random seed; the same seed gives the same {result} (default 7)",
+        help="random seed; the same seed gives the same result (default 7)",
     )
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 

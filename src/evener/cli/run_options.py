@@ -40,19 +40,27 @@ class RunOptions:
     """
 
     plan: str | None = option(
-        "a plan file (or give a machine, see below)", "plan", metavar="PLAN", nargs="?"
+        "a plan of vertices, edges or a stream graph; in its place a machine may be given",
+        "plan",
+        metavar="PLAN",
+        nargs="?",
     )
     graph: str = option("the file that the plan was made from", "graph", metavar="GRAPH", nargs="?")
     app: str | None = None
     program: str | None = None
     iterations: int | None = option(
-        "maximum number of supersteps (default for pagerank and spmv: 10)", type=count, metavar="N"
+        "maximum number of supersteps; pagerank and spmv: 10, other programs: until the program "
+        "ends",
+        type=count,
+        metavar="N",
     )
     source: int | None = option(
-        "the vertex where bfs and sssp start, counted from 0", type=int, metavar="V"
+        "the vertex where bfs and sssp start, counted from 0 (default 0)", type=int, metavar="V"
     )
     set: tuple[str, ...] = option(
-        "a parameter of the program, such as damping=0.9", action="append", metavar="NAME=VALUE"
+        "a parameter of the program, such as damping=0.9; may be repeated",
+        action="append",
+        metavar="NAME=VALUE",
     )
     devices: str | None = option(
         "cores or GPU of each device, such as cpu:0-1,cpu:2,cuda:0 (default: a thread for "
@@ -60,9 +68,14 @@ class RunOptions:
         metavar="LIST",
     )
     output: str | None = option(
-        "write a value for each vertex, in the file's order", "-o", "--output", metavar="FILE.npy"
+        "write a value for each vertex, in the file's order; bfs: -1 where not reached",
+        "-o",
+        "--output",
+        metavar="FILE.npy",
     )
-    verify: bool = option("check the values by another algorithm", default=False)
+    verify: bool = option(
+        "check the values by another algorithm; exit code 5 if they are wrong", default=False
+    )
     emulate: bool = option(
         "run here, and predict how long the machine, with speeds in arcs/s, would take",
         default=False,
@@ -73,7 +86,9 @@ class RunOptions:
         type=waiting,
         metavar="SECONDS",
     )
-    checkpoint: str | None = option("write checkpoints to this folder", metavar="FOLDER")
+    checkpoint: str | None = option(
+        "write checkpoints to this folder, which is new or has earlier ones", metavar="FOLDER"
+    )
     every: tuple[int | None, float | None] = option(
         f"write a checkpoint every N supersteps or T seconds (default {EVERY})",
         type=supersteps_or_seconds,
@@ -89,13 +104,13 @@ class RunOptions:
     )
     locality: str = option(
         "reorder the vertices of each device so that it reads less memory: before the run "
-        "(on), or during the run if that is faster (auto)",
+        "(on), or during the run if that is faster (auto) (default off)",
         default="off",
         choices=("off", "on", "auto"),
     )
     stream: bool = option(
-        "run a stream program on the plan of `evener map`: --app jacobi, fft, radio, bitonic, "
-        "image, or --program FILE.py",
+        "run a stream program on the plan of `evener map`: --app NAME is jacobi, fft, radio, "
+        "bitonic, image, or --program FILE.py",
         default=False,
     )
     calibrate: bool = option(
@@ -112,7 +127,8 @@ class RunOptions:
         "write a page that shows where the time went", type=page, metavar="X.html"
     )
     samples: str | None = option(
-        "write measured speeds, for `evener plan --speeds FILE`", metavar="FILE"
+        "write each device's load and seconds of a superstep, for `evener plan --speeds FILE`",
+        metavar="FILE",
     )
     trace: str | None = option("write a trace for Perfetto and Chrome", metavar="FILE.json")
     family: str | None = option(
@@ -127,12 +143,15 @@ class RunOptions:
     ratio: str | None = option(
         "r, how many times as fast a GPU is as a CPU: a number, paper (the fit of the "
         "paper), or a file of `evener measure pagerank --ratio`; R,R for several kinds of "
-        "machines",
+        "machines (default: by the machine's speeds)",
         metavar="R",
         group=POLICY,
     )
     cpu_share: float | None = option(
-        "fraction of the arcs for CPUs", type=float, metavar="A", group=POLICY
+        "fraction of the arcs for CPUs (default: the least that balances and fits)",
+        type=float,
+        metavar="A",
+        group=POLICY,
     )
     no_own: bool = option(
         "do not run Evener's own plan for comparison", default=False, group=POLICY
@@ -145,7 +164,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add options for the program, its input, its duration, and its outputs."""
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument(
-        "--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, kcore, triangles, spmv, cg, jacobi"
+        "--app",
+        metavar="NAME",
+        help="application: pagerank, bfs, wcc, sssp, kcore, triangles, spmv, cg, jacobi",
     )
     group.add_argument("--program", metavar="FILE.py", help="a vertex program of your own")
     add_machine_options(parser)

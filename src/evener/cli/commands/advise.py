@@ -29,10 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="a chart of time over devices, .png or .svg"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="draw time over the number of devices, as .png or .svg",
     )
     add_machine_options(parser)
-    add_effort_options(parser, "advice", "how many sets of devices are planned, and how carefully")
+    add_effort_options(parser, "how many sets of devices are planned, and how carefully")
     add_options(parser, WorkloadOptions)
     add_reading_options(parser)
 

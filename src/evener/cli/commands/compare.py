@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL,TOOL,...",
         help="partitioners (default: all installed), or methods of --edges or --stream",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write an HTML page")
     parser.add_argument(
         "--edges",
         action="store_true",

@@ -29,14 +29,19 @@ class DistributeOptions:
 
     plan: str = option("a plan file", "plan", metavar="PLAN")
     mesh: str = option("the file that the plan was made from", "mesh", metavar="GRAPH")
-    output: str = option("a new folder", "-o", "--output", required=True, metavar="DIR")
+    output: str = option(
+        "the folder to write, which must not exist", "-o", "--output", required=True, metavar="DIR"
+    )
     want: Want = option(  # noqa: RUF009 - a field
-        "arcs of a directed graph: those that leave a device's vertices (out, default), those "
-        "that reach them (into), or both",
+        "arcs of a directed graph: those that leave a device's vertices (out), those "
+        "that reach them (into), or both (default out)",
         choices=("out", "into", "both"),
         default="out",
     )
-    force: bool = option("replace a folder that evener distribute has written", default=False)
+    force: bool = option(
+        "replace a folder that `evener distribute` has written; others are never replaced",
+        default=False,
+    )
     out_of_core: bool = option(
         "read the graph in pieces and keep it in files: for graphs larger than the memory",
         default=False,

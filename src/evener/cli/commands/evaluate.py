@@ -62,13 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--edges",
         action="store_true",
-        help="PART holds a block for each edge, as `evener split` makes them",
+        help="PART holds a block for each edge, in the order of `evener split` (implied by a plan "
+        "of edges)",
     )
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="GRAPH is a stream graph, and PART holds the device of each filter (implied if PART "
-        "or X.plan is a plan of `evener map`)",
+        help="GRAPH is a stream graph, and PART holds the device of each filter, by number or name "
+        "(implied by a plan of `evener map`)",
     )
     add_stream_reading(parser)
     add_options(parser, EdgeOptions, ["weighted"])

@@ -46,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--program", metavar="FILE.py", help="check what `evener run --program FILE.py` allocates"
     )
     parser.add_argument(
-        "--devices", metavar="LIST", help="cores of each device, as of `evener run` (default: one)"
+        "--devices",
+        metavar="LIST",
+        help="cores or GPU of each device, as for `evener run`, of any computer (default: a core "
+        "each, a GPU for each device of kind cuda)",
     )
     add_epsilon(parser)
     add_machine_options(parser)

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the reading options."""
-    parser.add_argument(
-        "file", metavar="FILE", help="graph, matrix or mesh; plain or .zst, .gz, .xz"
-    )
+    parser.add_argument("file", metavar="FILE", help="a mesh, matrix or graph file")
     add_reading_options(parser)
 
 

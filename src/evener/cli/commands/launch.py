@@ -29,7 +29,7 @@ class LaunchOptions:
     and its options, or nothing. ranks: the number of ranks that a plan must have; None: any.
     """
 
-    machine: str = option("a plan or a machine file", "machine", metavar="PLAN")
+    machine: str = option("a plan file of any kind, or a machine file", "machine", metavar="PLAN")
     program: tuple[str, ...] = ()
     run: bool = option("run the program, and return its exit code", default=False)
     launcher: str | None = option(
@@ -39,16 +39,20 @@ class LaunchOptions:
         metavar="LAUNCHER",
     )
     mpirun: tuple[str, ...] = option(
-        "the mpirun, mpiexec or srun to use, with its options, such as 'srun --mpi=pmix'",
+        "the mpirun, mpiexec or srun to use, with its options, such as `'srun --mpi=pmix'` "
+        "(default: the first in PATH)",
         default="",
         metavar="WORDS",
     )
-    hosts: str | None = option("a hostfile; only its hosts are used", metavar="FILE")
+    hosts: str | None = option(
+        "a hostfile; devices on other hosts, or more of them than slots, are refused",
+        metavar="FILE",
+    )
     ranks: int | None = option(
         "number of ranks; a plan for another number of devices is refused", type=int, metavar="K"
     )
     output: str | None = option(
-        "write the files to this folder", "-o", "--output", metavar="FOLDER"
+        "write the files to this folder (default: print)", "-o", "--output", metavar="FOLDER"
     )
     force: bool = option("replace existing files", default=False)
 

@@ -45,7 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_slurm_arguments(_kind(kinds, "slurm", "the nodes of a Slurm cluster, by scontrol"))
     _kind(kinds, "processes", "a process file: a core for each process, or the ranks of mpiexec")
     flat = _kind(kinds, "flat", "devices of given speeds, free communication")
-    flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")
+    flat.add_argument(
+        "--speeds", required=True, metavar="S,S,...", help="speed of each device, such as 1,1,4"
+    )
     _add_grid(_kind(kinds, "grid", "a grid of devices, neighbours joined by links"))
     star = _kind(kinds, "star", "devices joined to one switch")
     fat_tree = _kind(kinds, "fat-tree", "devices below switches, with wider links further up")
@@ -53,7 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         network.add_argument("--k", type=int, required=True, metavar="K", help="devices in all")
         _add_link(network)
     fat_tree.add_argument(
-        "--arity", type=int, default=4, metavar="A", help="devices at a switch (default 4)"
+        "--arity",
+        type=int,
+        default=4,
+        metavar="A",
+        help="devices at a switch, and switches at one above (default 4)",
     )
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
     for name, purpose in TOPOLOGIES.items():
@@ -63,16 +69,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
-    fast, rest = (24, "24 or 48") if name == "topo3" else (8, "any number up to K")
     parser.add_argument(
         "--k", type=int, default=96, metavar="K", help="number of devices (default 96)"
     )
     parser.add_argument(
         "--fast",
         type=int,
-        default=fast,
+        default=24 if name == "topo3" else 8,
         metavar="F",
-        help=f"number of fast devices: {rest} (default {fast})",
+        help="number of fast devices (default: 8; of topo3 24, which may be 48)",
     )
     _add_fast_speed(parser)
     parser.add_argument(
@@ -105,11 +110,20 @@ def _add_fast_speed(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_grid(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--shape", required=True, metavar="NXxNY[xNZ]", help="as 4x4 or 2x2x3")
     parser.add_argument(
-        "--speeds", metavar="S,S,...", help="one per device, or one for all (default 1)"
+        "--shape",
+        required=True,
+        metavar="NXxNY[xNZ]",
+        help="devices each way, such as 4x4 or 2x2x3",
     )
-    parser.add_argument("--torus", action="store_true", help="join the ends of each row as well")
+    parser.add_argument(
+        "--speeds",
+        metavar="S,S,...",
+        help="one per device, or one for all (default: by --mips, or 1)",
+    )
+    parser.add_argument(
+        "--torus", action="store_true", help="join the ends of each row of three or more"
+    )
     _add_link(parser)
 
 
@@ -127,7 +141,7 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
         type=not_negative,
         default=0.5,
         metavar="US",
-        help="latency of a link (default 0.5)",
+        help="latency of a link, in microseconds (default 0.5)",
     )
     parser.add_argument(
         "--GB-per-s",
@@ -140,7 +154,10 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
 
 def _add_tree(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--shape", required=True, metavar="NxSxD", help="nodes x sockets x devices, as 4x2x12"
+        "--shape",
+        required=True,
+        metavar="NxSxD",
+        help="nodes x devices, nodes x sockets x devices, or clusters x these",
     )
     parser.add_argument(
         "--fast",

@@ -28,14 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a stream graph: .toml, .dot (also StreamIt's), GraphML, DAX, WfCommons",
     )
     parser.add_argument(
-        "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
+        "-o",
+        "--output",
+        metavar="X.plan",
+        help="the plan file (default: the graph's name with .plan)",
     )
     parser.add_argument(
         "--method",
         default="ours",
         metavar="NAME",
-        help="ours (default: direct search), exact, hmap, hmap-up, hmap-evener, hmap-work, metis, "
-        "metis-recursive, metis-work, greedy, list, round-robin, random",
+        help="ours (direct search), exact, hmap, hmap-up, hmap-evener, hmap-work, metis, "
+        "metis-recursive, metis-work, greedy, list, round-robin, random (default ours)",
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
@@ -43,20 +46,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=seed,
         default=7,
-        help="random seed; the same seed gives the same plan (default 7)",
+        help="random seed; the same seed gives the same result (default 7)",
     )
     parser.add_argument(
         "--bound",
         default="quick",
         metavar="NAME",
-        help="lower bound of the period: quick (default), or strong, which takes longer",
+        help="lower bound of the period: quick, or strong, which takes a second or more (default "
+        "quick)",
     )
     parser.add_argument(
         "--gpu-behind-host",
         action="store_true",
         help="reach devices that have a host in the machine file through the host's link only",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write an HTML page")
     parser.add_argument(
         "--replicate",
         action="store_true",

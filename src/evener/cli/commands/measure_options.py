@@ -29,7 +29,9 @@ class DeviceOptions:
     """The devices to measure, by name or in a process file; None: not given."""
 
     device: str | None = option(
-        "such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)", metavar="D,D,..."
+        "devices, such as cpu0, cpu0-3 (one device of four cores), cuda0, cuda0@cpu5 (driven by "
+        "core 5) (default: each core)",
+        metavar="D,D,...",
     )
     processes: str | None = option(
         "take devices, bindings and options from a process file (`evener machine processes`)",
@@ -59,7 +61,10 @@ class KernelOptions:
     """The options of a kernel, except its matrix; memory [B]: of each device."""
 
     block: int | None = option(
-        f"gemm: width of a block (default {BLOCK})", type=int, metavar="B", group=KERNEL
+        f"width of a block of gemm, gemm-streamed (default {BLOCK})",
+        type=int,
+        metavar="B",
+        group=KERNEL,
     )
     no_transfers: bool = option(
         "time a GPU without copying operands and results", default=False, group=KERNEL
@@ -95,14 +100,18 @@ class MeasureOptions(DeviceOptions):
     """The options of `evener measure`; None: not given. range, second: LOW:HIGH [units]."""
 
     kernel: str = option(
-        "spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (cuda), or your own as "
+        "spmv, jacobi, pagerank, axpy, triad, gemm, gemm-streamed (GPUs), or your own as "
         "module:name; or link",
         "kernel",
         metavar="KERNEL",
         nargs="?",
     )
     output: str = option(
-        "the speeds file to write", "-o", "--output", metavar="FILE", required=True
+        "the speeds file to write; FILE.journal is kept until all is measured",
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
     )
     between: str | None = option(
         "link: what exchanges messages (default cores; ranks under mpiexec)",
@@ -128,13 +137,13 @@ class MeasureOptions(DeviceOptions):
         "choose each load where the model is least certain", default=False, group=LOADS
     )
     n: int | None = option(
-        "adaptive, near the sizes into which N units are divided",
+        "choose loads adaptively near the sizes into which N units are divided",
         type=count,
         metavar="N",
         group=LOADS,
     )
     tolerance: float = option(
-        f"adaptive: end when sizes change by less than this share (default {TOLERANCE})",
+        f"adaptive: end when the sizes change by less than this share (default {TOLERANCE})",
         type=share,
         metavar="T",
         group=LOADS,
@@ -184,7 +193,8 @@ class RatioOptions:
     """The options of `--ratio`: kernel, devices, duration, output file."""
 
     ratio: bool = option(
-        "measure r by arcs: run parts of R-MAT graphs on the two devices of --device in turn",
+        "measure r by arcs, for `evener run --ratio FILE`: run 10 to 90 %% of R-MAT graphs, in "
+        "five random divisions, on the two devices of --device in turn",
         default=False,
         group=RATIO,
     )
@@ -193,7 +203,9 @@ class RatioOptions:
         metavar="FILE",
         group=RATIO,
     )
-    fast: bool = option("use smaller graphs", default=False, group=RATIO)
+    fast: bool = option(
+        "R-MAT graphs of scales 12 to 14 instead of 16 to 20", default=False, group=RATIO
+    )
     kernel: str = ""
     output: str = ""
     device: str | None = None
@@ -213,7 +225,7 @@ class TraceOptions:
         group=TRACE,
     )
     loads: Sequence[str] | None = option(
-        "loads of a .prv's ranks", action="append", metavar="L,L,...", group=TRACE
+        "loads of a .prv's ranks; may be repeated", action="append", metavar="L,L,...", group=TRACE
     )
     iterations: int | None = option(
         "iterations that a .prv holds (default 1)", type=int, metavar="I", group=TRACE

@@ -63,7 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = EXPLAINED
     parser.add_argument("speeds", metavar="SPEEDS", help="a file of speed curves or surfaces")
-    parser.add_argument("--plot", metavar="FILE", help="draw the models, as .png or .svg")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw samples and models, as .png or .svg: the 24 devices whose models disagree most",
+    )
     parser.add_argument(
         "--device", metavar="NAME", action="append", help="only this device; may be repeated"
     )

@@ -72,14 +72,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
+        "-o",
+        "--output",
+        metavar="X.plan",
+        help="the plan file (default: the graph's name with .plan)",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="also write a report")
+    parser.add_argument("--report", type=page, metavar="X.html", help="also write an HTML page")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )
     parser.add_argument(
-        "--versus", metavar="TOOL", help="compare with this partitioner, for example metis"
+        "--versus",
+        metavar="TOOL",
+        help="compare with this partitioner for the same contract, such as metis",
     )
     parser.add_argument(
         "--only-used",
@@ -367,8 +372,8 @@ def add_cut_option(parser: argparse.ArgumentParser) -> None:
         "--cut",
         choices=CUTS,
         default="vertices",
-        help="what to divide: vertices (default), edges (as `evener split` does), or auto (what "
-        "is predicted to be faster; prints the reason)",
+        help="what to divide: vertices, edges (as `evener split` does), or auto (what "
+        "is predicted to be faster; prints the reason) (default vertices)",
     )
 
 

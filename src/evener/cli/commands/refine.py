@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as", dest="plan", metavar="X.plan",
         help="refine by this plan's machine, kernel, contract and reading options",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to write")
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
     parser.add_argument("--to", choices=PLAIN, default="metis", help="format (default metis)")
     add_machine_options(parser)
     parser.add_argument(
@@ -68,9 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--fixed", metavar="FILE",
-        help="vertices that keep their block: 1 for each of them, 0 for others, one number a line",
+        help="vertices that keep their block: 1 for each of them, 0 for others, one number a line, "
+        "a column of a table (FILE:COLUMN) or .npy",
     )  # fmt: skip
-    add_effort_options(parser, "blocks")
+    add_effort_options(parser)
     add_judging_options(parser)
     add_reading_options(parser)
     parser.set_defaults(epsilon=None, by=None)  # None: as the plan has them

@@ -30,7 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
     )
     parser.add_argument(
-        "-o", "--output", type=page, metavar="X.html", help="default: the file's name.html"
+        "-o",
+        "--output",
+        type=page,
+        metavar="X.html",
+        help="the page (default: the file's name with .html)",
     )
     add_rereading_options(parser)
 

@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance around each size (default 0.03)",
+        help="tolerance around each size; with --hierarchical the relative difference of times at "
+        "which nodes count as balanced, and half of it within nodes (default 0.03)",
     )
     parser.add_argument(
         "--hierarchical",
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--matrix",
         type=count,
         metavar="N",
-        help="with --hierarchical: a matrix of N x N entries in blocks of --block (default 64)",
+        help="with --hierarchical, in place of --n: a matrix of N x N entries in blocks of --block",
     )
     add_reading_options(parser)
     add_options(parser.add_argument_group("with --speeds FILE"), CurveOptions)

@@ -37,17 +37,22 @@ class CurveOptions:
     Limits and seconds are texts: one number for all devices, or one per device.
     """
 
-    method: str = option("constant, gpa, npa, exact or auto (default auto)", metavar="NAME")
+    method: str = option(
+        "how curves become sizes: constant, gpa, npa, exact or auto (default auto)", metavar="NAME"
+    )
     low: str | None = option("minimum size, one for all or one each (default 0)", metavar="U,U,...")
     high: str | None = option(
         "maximum size, one for all or one each (default: the capacity)", metavar="U,U,..."
     )
     fixed_seconds: str | None = option(
-        "time that each iteration costs a device that takes part, one for all or one each",
+        "time that each iteration costs a device that takes part, one for all or one each "
+        "(default 0)",
         metavar="S,S,...",
     )
     shared_seconds: str | None = option(
-        "time that each device that takes part costs all devices", metavar="S,S,..."
+        "time that each device that takes part costs all devices: leaves out devices that are not "
+        "worth using (default 0)",
+        metavar="S,S,...",
     )
     explain: bool = option(
         "add a column that says why a device gets nothing, or no more", default=False

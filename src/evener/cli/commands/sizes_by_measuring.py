@@ -245,7 +245,8 @@ class MeasuringOptions(DeviceOptions):
     """The options of `--measure --dynamic`; None: not given."""
 
     measure: str = option(
-        "spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name", metavar="KERNEL"
+        "kernel: spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name",
+        metavar="KERNEL",
     )
     dynamic: bool = option(
         "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
@@ -255,7 +256,8 @@ class MeasuringOptions(DeviceOptions):
         "maximum number of measurements (default 40)", type=count, metavar="S"
     )
     output: str | None = option(
-        "write the samples as a speeds file; FILE.journal is kept until all is done",
+        "with --measure: write the samples as a speeds file; FILE.journal is kept until all is "
+        "done",
         "-o",
         "--output",
         metavar="FILE",

@@ -30,14 +30,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
+        "-o",
+        "--output",
+        metavar="X.plan",
+        help="the plan file (default: the graph's name with .plan)",
     )
     parser.add_argument(
         "--method",
         metavar="NAME",
-        help="spac (default without --stream), spac-path, spac-ring, spac-contracted, ne, hep, "
+        help="spac, spac-path, spac-ring, spac-contracted, ne, hep, "
         "stream, 2ps, hdrf, greedy, greedy-uncapped, dbh, random, order, wvp-greedy, wvp-random, "
-        "bourse, mtkahypar",
+        "bourse, mtkahypar (default spac; with --stream: stream)",
     )
     parser.add_argument(
         "--preset",
@@ -50,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=seed,
         default=7,
-        help="random seed; the same seed gives the same plan (default 7)",
+        help="random seed; the same seed gives the same result (default 7)",
     )
     parser.add_argument(
         "--order",
@@ -69,15 +72,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--buffer",
         type=count,
         metavar="EDGES",
-        help="with --stream --method stream: edges held in memory, 70 bytes each (default: a "
+        help="with `--stream --method stream`: edges held in memory, about 70 bytes each "
+        "(default: a "
         "million, or an eighth of all)",
     )
     parser.add_argument(
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="with --stream --method hep: memory for edges, such as 4GiB; edges between hubs stay "
-        "in the file (default: hubs have 10 times the mean degree)",
+        help="with `--stream --method hep`: memory for edges, such as 4GiB; edges between hubs "
+        "stay in the file (default: hubs have 10 times the mean degree)",
     )
     add_machine_options(parser)
     add_edge_options(parser)

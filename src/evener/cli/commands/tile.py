@@ -45,7 +45,10 @@ class TileOptions:
     """How the matrix is divided, and the outputs; columns: their number, or the devices in each."""
 
     size: str = option(
-        "rows and columns, or ROWSxCOLUMNS", required=True, metavar="N", group="matrix"
+        "elements in a row and a column, or ROWSxCOLUMNS",
+        required=True,
+        metavar="N",
+        group="matrix",
     )
     block: int = option(
         "divide into blocks of B x B elements (default 1)",
@@ -54,7 +57,11 @@ class TileOptions:
         metavar="B",
         group="matrix",
     )
-    method: str = option("algorithm (default auto)", choices=METHODS, default="auto")
+    method: str = option(
+        "algorithm (default auto: guillotine up to 256 devices, columns beyond)",
+        choices=METHODS,
+        default="auto",
+    )
     columns: int | Sequence[int] | None = option(
         "kl and fpm-kl: number of columns, or of devices in each column, such as 3,2,2",
         type=columns_of,
@@ -65,15 +72,18 @@ class TileOptions:
         choices=SIZES,
         default="exact",
     )
-    slices: bool = option("hierarchical: divide each node into columns only", default=False)
+    slices: bool = option(
+        "hierarchical: divide each lowest place into columns of one device each", default=False
+    )
     bytes_per_element: float = option(
-        "bytes of memory for an element (default 24, for A, B and C)",
+        "bytes of memory for an element of A, B and C together (default 24)",
         type=float,
         default=24.0,
         metavar="B",
     )
     output: str | None = option(
-        "write the rows and columns of each device, in elements",
+        "write the first row, end row, first column and end column of each device, in elements "
+        "from 0, ends exclusive",
         "-o",
         "--output",
         metavar="FILE.csv",
@@ -99,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="method",
         action="store_const",
         const="hierarchical",
-        help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
+        help="nodes of the machine's tree first, then the devices of each: `--method hierarchical`",
     )
 
 

@@ -41,18 +41,18 @@ class TuneOptions:
 
     plan: str = option("the plan whose blocks the program uses", "plan", metavar="PLAN")
     graph: str | None = option(
-        "the file the plan was made from (default: as the plan records it)",
+        "the file the plan was made from (default: as recorded, beside the plan or here)",
         "graph", nargs="?", metavar="GRAPH",
     )  # fmt: skip
     program: tuple[str, ...] = ()
     output: str | None = option("write the new plan to this file", "-o", "--output", metavar="FILE")
     samples: str | None = option("write a speeds file, for `evener plan --speeds`", metavar="FILE")
     prepare: str | None = option(
-        "puts a plan into the program's case; {plan} stands for the plan's file. New plans are "
-        "then measured, and taken only if they are faster", metavar="COMMAND",
+        "command that puts a plan into the program's case; {plan} stands for the plan's file. New "
+        "plans are then measured, and taken only if a step takes 1 %% less", metavar="COMMAND",
     )  # fmt: skip
     rounds: int = option(
-        f"max. new plans to measure, with --prepare (default {ROUNDS})",
+        f"maximum number of new plans to measure, with --prepare (default {ROUNDS})",
         type=int, default=ROUNDS, metavar="R",
     )  # fmt: skip
     seconds: float | None = option(

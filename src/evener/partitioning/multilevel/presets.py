@@ -27,7 +27,7 @@ WELL = Spread(rounds=8, steps=8)
 
 @dataclass(frozen=True)
 class Preset:
-    """The effort of the multilevel partitioner; docs/partitioner.md lists all values in a table.
+    """The effort of the multilevel partitioner.
 
     fm_with_cuts, cutting: refinement by localized FM, then by minimum cuts between pairs of blocks.
     fm_without_cuts: FM that is not followed by minimum cuts: for `refine` on the whole graph, and
