@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
 from evener.planning.plan_file import FileReading, FileRequest, plan_file, too_large_for
 from evener.platforms.platform import Platform
-from tests.assertions import run_evener
+from tests.assertions import printed_by, run_evener
 from tests.sliced.test_memory import random_edges
 
 UNEQUAL = Platform.flat([4.0, 2.0, 1.0, 1.0])
@@ -102,10 +101,7 @@ sys.exit(code)
 
 def peak_of(*command):
     """The most memory [B] that the command ever had, as a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, *command], capture_output=True, text=True, check=True
-    )
-    return 1024 * int(done.stdout.split()[-1])
+    return 1024 * int(printed_by(PEAK, *command).split()[-1])
 
 
 def keeps_within(bound, *command):
@@ -301,7 +297,4 @@ print(before - psutil.Process().memory_info().rss)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other C libraries are left as they are")
 def test_freed_arrays_between_kept_ones_are_given_back():
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) > 60 << 20  # of 64 MiB
+    assert int(printed_by(PROGRAM)) > 60 << 20  # of 64 MiB
