@@ -251,11 +251,7 @@ def test_a_policy_beside_our_plan(nodes, capsys, policy):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ([], "stand in for gpu0 and gpu1"),
-        (["--emulate"], ""),
-        (["--emulate", "--no-own"], ""),
-    ],
+    [([], "stand in for gpu0 and gpu1"), (["--emulate"], ""), (["--emulate", "--no-own"], "")],
 )
 def test_threads_that_stand_in_for_other_devices_are_named(nodes, capsys, words, said):
     assert main(["run", *nodes, "--app", "pagerank", "--json", *words]) == 0
