@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 
-__all__ = ["grid", "path", "random_graphs", "random_partitions", "run_evener"]
-
 
 def path(n, **more):
     """The path 0 - 1 - ... - (n - 1)."""
@@ -56,10 +54,10 @@ def random_partitions(graph, max_k=5):
     )
 
 
-def run_evener(*words, cwd=None, timeout=120, **environment):
-    """Run `evener` in a process of its own; returns it completed, with text output."""
+def run_python(*words, cwd=None, timeout=120, **environment):
+    """Run Python in a process of its own; returns it completed, with text output."""
     return subprocess.run(
-        [sys.executable, "-m", "evener", *[str(word) for word in words]],
+        [sys.executable, *[str(word) for word in words]],
         capture_output=True,
         text=True,
         cwd=cwd,
@@ -67,3 +65,15 @@ def run_evener(*words, cwd=None, timeout=120, **environment):
         check=False,
         env=os.environ | {"COLUMNS": "120"} | environment,
     )
+
+
+def run_evener(*words, **more):
+    """Run `evener` in a process of its own; returns it completed, with text output."""
+    return run_python("-m", "evener", *words, **more)
+
+
+def printed_by(code, *words, **more):
+    """Return what Python code prints in a process of its own, which must end well."""
+    done = run_python("-c", code, *words, **more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -3,13 +3,17 @@
 import gc
 import os
 import signal
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from evener.io.meshes import meshio_child
 from tests.examples import USUAL
+from tests.io.without_process import WithoutProcess
 
 # The same examples in every run, so that a change alone can make a test fail. No deadline: the
 # first example may compile kernels, or load them on a busy computer.
@@ -64,3 +68,13 @@ def data_dir() -> Path:
     if folder is None:
         pytest.skip("the real inputs are not here (EVENER_DATA names their folder)")
     return folder
+
+
+@pytest.fixture
+def meshio_here(monkeypatch):
+    """Have meshlane's readers, and ours of such files, run in this process."""
+    others = vars(subprocess) | {"Popen": WithoutProcess}
+    monkeypatch.setattr("evener.io.meshes.meshio.subprocess", SimpleNamespace(**others))
+    monkeypatch.setattr(meshio_child, "_limit", lambda *_: None)
+    monkeypatch.setattr(meshio_child, "_leave_with_parent", lambda *_: None)
+    monkeypatch.setattr("sys.addaudithook", lambda hook: None)  # would stay

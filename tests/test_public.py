@@ -1,14 +1,13 @@
 """The public names: each there, documented, and imported no sooner than used."""
 
 import ast
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 import evener as ev
+from tests.assertions import printed_by
 
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "meshlane", "rich")
 
@@ -38,8 +37,7 @@ def test_all_is_what_type_checkers_see():
 
 def test_importing_imports_nothing_heavy():
     code = f"import evener, sys; print([m for m in {HEAVY} if m in sys.modules])"
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+    assert printed_by(code) == "[]\n"
 
 
 def test_the_version_is_the_package_s():

@@ -17,6 +17,7 @@ import pytest
 from evener.cli.precompile.precompile import write_pack
 from evener.graphs.generating.grid import grid
 from evener.io import write_graph
+from tests.assertions import printed_by
 
 pytest.importorskip("hatchling", reason="builds wheels: pip install hatchling")
 ROOT = Path(__file__).parents[1]
@@ -77,11 +78,7 @@ def commands(tmp_path):
 
 @pytest.mark.slow
 def test_a_fresh_environment_compiles_nothing(tmp_path, commands):
-    here = subprocess.run(
-        [sys.executable, "-c", CHILD, json.dumps(commands)],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    used = json.loads(here.stdout.splitlines()[-1])[1]
+    used = json.loads(printed_by(CHILD, json.dumps(commands)).splitlines()[-1])[1]
     expected = (tmp_path / "grid.plan").read_bytes()
     for made in (tmp_path / "grid.plan", tmp_path / "grid.npz"):
         made.unlink()

@@ -26,9 +26,7 @@ CASES = {
     "dear messages": (LINKS.replace("1.0\n", "100.0\n") + CPU + GPU, ()),
     "epsilon": (CPU + GPU, ("--epsilon", "0.1", "--by", "points")),
 }
-CURVED = {
-    "links, curves": (LINKS + CPU + GPU, ()),
-}
+CURVED = {"links, curves": (LINKS + CPU + GPU, ())}
 
 
 def judged(evener, *words):

@@ -4,14 +4,13 @@ import ast
 import json
 import os
 import re
-import subprocess
-import sys
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from evener.cli import COMMANDS
+from tests.assertions import run_python
 
 # Words with which each command succeeds in a folder made by `place`.
 # `tune` needs an MPI and its compiler: tests/tuning.
@@ -270,7 +269,8 @@ def test_help_imports_nothing_heavy():
         f"    found = [name for name in {HEAVY} if name in sys.modules]\n"
         f"    print(*words, found, sep='|', file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_python("-c", code)
+    assert done.returncode == 0, done.stderr
     told = [line.split("|") for line in done.stderr.splitlines()]
     assert [line[:-1] for line in told] == words
     for *said, found in told:

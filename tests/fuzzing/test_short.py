@@ -16,10 +16,10 @@ def source(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_nothing_is_found_in_a_short_time(source):
-    tally = supervising.watch(str(source), 7, range(300), 8, lambda number, text: None)
+def test_nothing_is_found_in_some_cases(source):
+    tally = supervising.watch(str(source), 7, range(150), 200, lambda number, text: None)
     assert tally.findings == []
-    assert tally.done > 0
+    assert tally.done == 150
 
 
 @pytest.mark.slow

@@ -19,10 +19,7 @@ def test_four_quadrants_by_hand():
     # The curve enters at the origin and leaves at (1, 0) or (0, 1): a U, never a Z.
     corners = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
     visited = corners[hilbert_order(corners)].tolist()
-    assert visited in (
-        [[0, 0], [0, 1], [1, 1], [1, 0]],
-        [[0, 0], [1, 0], [1, 1], [0, 1]],
-    )
+    assert visited in ([[0, 0], [0, 1], [1, 1], [1, 0]], [[0, 0], [1, 0], [1, 1], [0, 1]])
 
 
 @pytest.mark.parametrize(("side", "d"), [(2, 2), (32, 2), (64, 2), (2, 3), (8, 3), (16, 3)])

@@ -44,10 +44,7 @@ def test_files_are_written(request_of, tmp_path):
 
 @pytest.mark.parametrize(
     ("changes", "words"),
-    [
-        ({"target": None}, "an output is needed"),
-        ({"reading": None}, "both needs the mesh"),
-    ],
+    [({"target": None}, "an output is needed"), ({"reading": None}, "both needs the mesh")],
 )
 def test_what_is_missing_is_named(request_of, tmp_path, changes, words):
     with pytest.raises(UsageError, match=words):

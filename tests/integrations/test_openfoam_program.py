@@ -175,10 +175,7 @@ def test_another_mesh_is_refused_before_openfoam_sees_it(case, capsys, change):
     before = (case / "constant" / "cellDecomposition").read_bytes()
     capsys.readouterr()
     assert exported(case, "--force") == 3
-    words = {
-        "renumbered": "was changed since",
-        "coarser": "380 vertices, but the plan divides 400",
-    }
+    words = {"renumbered": "was changed since", "coarser": "380 vertices, but the plan divides 400"}
     assert words[change] in capsys.readouterr().err
     assert (case / "constant" / "cellDecomposition").read_bytes() == before
     # Of the list that is there decomposePar sees only whether it is too long.

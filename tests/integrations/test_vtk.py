@@ -134,10 +134,7 @@ def test_polyhedra(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("name", "more", "words"),
-    [
-        ("out", [], "must end in .pvtu"),
-        ("out.pvtu", ["there"], "already exists"),
-    ],
+    [("out", [], "must end in .pvtu"), ("out.pvtu", ["there"], "already exists")],
 )
 def test_refused(square, capsys, name, more, words):
     if more:

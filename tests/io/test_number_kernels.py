@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.io import number_kernels as kernels
+from tests.choosing import slow_but
 from tests.inner_kernels import read_integer, read_real, read_weight
 
 # Rounds to the first 19 digits; what is beyond its exponents becomes 0 or infinity.
@@ -96,14 +97,9 @@ def random_texts(count):
         yield f"{rng.getrandbits(9)}.{digits}e{rng.randint(-330, 300)}"
 
 
-def test_random_ones():
-    for text in random_texts(10_000):
-        check(text)
-
-
-@pytest.mark.slow
-def test_a_million():
-    for text in random_texts(400_000):
+@pytest.mark.parametrize("count", slow_but([10_000, 150_000]))
+def test_random_ones(count):
+    for text in random_texts(count):
         check(text)
 
 

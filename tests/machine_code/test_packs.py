@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from numba.core.registry import cpu_target
 from evener.cli.precompile.precompile import write_pack
 from evener.machine_code import cache, packs
 from evener.machine_code.packs import DamagedPackError, OthersPackError, Pack
+from tests.assertions import run_python
 from tests.machine_code.conftest import n_compiled
 
 WHOLE = np.array([1, 2])
@@ -262,10 +261,8 @@ print(json.dumps(told), file=sys.stderr)
 
 def run(folder, words, **variables):
     """Run a command in another process: exit code, kernels compiled, kernels used."""
-    ended = subprocess.run(
-        [sys.executable, "-c", CHILD, str(folder), *words, "--quiet"],
-        capture_output=True, text=True, check=True, env=os.environ | variables,
-    )  # fmt: skip
+    ended = run_python("-c", CHILD, folder, *words, "--quiet", **variables)
+    assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stderr.splitlines()[-1])
 
 

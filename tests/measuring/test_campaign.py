@@ -205,8 +205,7 @@ def test_the_better_of_two_bad_ones_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("stops", "loads", "capacity"),
-    [(1, [1, 10, 100, 1000], "ok"), (2, [1, 10, 100], "slower")],
+    ("stops", "loads", "capacity"), [(1, [1, 10, 100, 1000], "ok"), (2, [1, 10, 100], "slower")]
 )
 def test_a_load_that_was_stopped_is_measured_again(stops, loads, capacity):
     """One stall does not end the curve; a load that is stopped twice does, as beyond memory."""

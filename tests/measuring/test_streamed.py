@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
-from evener.measuring.streamed import (
-    StreamedDevice,
-    bytes_in_core,
-    bytes_of_strips,
-    strips_of,
-)
+from evener.measuring.streamed import StreamedDevice, bytes_in_core, bytes_of_strips, strips_of
 
 
 @pytest.mark.parametrize("rows", [1, 7, 100, 1000])

@@ -142,12 +142,7 @@ SAID = {
 
 
 @pytest.mark.parametrize(
-    ("ranks", "fault"),
-    [
-        (2, RAISES),
-        (3, HANGS),
-        pytest.param(3, SHRINKS, marks=pytest.mark.slow),
-    ],
+    ("ranks", "fault"), [(2, RAISES), (3, HANGS), pytest.param(3, SHRINKS, marks=pytest.mark.slow)]
 )
 def test_a_filter_that_fails_ends_all_ranks_and_is_named(tmp_path, ranks, fault):
     """Soon after the fault, which the filter stamps; of one that hangs, after its timeout."""

@@ -1,9 +1,6 @@
 """Any partition repaired into its contract, judged by a plain check; unchanged where it held."""
 
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +14,7 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.plans.partition import Contract, Partition
+from tests.assertions import printed_by
 from tests.examples import with_examples
 from tests.partitioning.by_hand import (
     GRAPHS,
@@ -339,16 +337,7 @@ def test_the_same_whatever_the_number_of_threads():
         "r = enforce(grid((40, 40)), p, c, connected=True);"
         "print(hashlib.sha256(r.partition.part.tobytes()).hexdigest())"
     )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env=os.environ | {"NUMBA_NUM_THREADS": threads},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for threads in ("1", "2")
-    }
+    said = {printed_by(code, NUMBA_NUM_THREADS=threads) for threads in ("1", "2")}
     assert len(said) == 1
     assert len(said.pop().strip()) == 64
 

@@ -20,11 +20,7 @@ from evener.partitioning.initial.geometric import hilbert_blocks, rcb_blocks, ri
 from evener.partitioning.initial.kmeans import kmeans_blocks
 from evener.partitioning.label_propagation.propagation import propagation_blocks
 from evener.partitioning.levels.levels import finest, shrink
-from evener.partitioning.multilevel.multilevel import (
-    edge_weights,
-    multilevel_blocks,
-    vertex_order,
-)
+from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks, vertex_order
 from evener.partitioning.refine import refine
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits

@@ -1,7 +1,5 @@
 """Partitions are judged independently of who made them; what plans misstate is named."""
 
-import subprocess
-import sys
 from dataclasses import fields, replace
 
 import numpy as np
@@ -15,7 +13,7 @@ from evener.plans.partition import Contract, Partition
 from evener.plans.plan import arcs_remark
 from evener.platforms.platform import Platform
 from evener.sizing import contract_for
-from tests.assertions import grid, path
+from tests.assertions import grid, path, printed_by
 
 
 def judged(part, k=2, **limits):
@@ -111,8 +109,7 @@ def test_the_judge_shares_no_code_with_the_partitioners():
         "import evener.planning.evaluate, sys; "
         "print([m for m in sys.modules if m.startswith('evener.partitioning')])"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"
+    assert printed_by(code) == "[]\n"
 
 
 @pytest.fixture(scope="module")

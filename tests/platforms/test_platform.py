@@ -71,8 +71,7 @@ def test_latencies_add_up_over_a_switch():
     # d0 -- sw -- d1, and d2 sits at the switch itself
     devices = (Device("d0", 1.0), Device("d1", 1.0), Device("d2", 1.0, at="sw"))
     platform = Platform(
-        devices,
-        connections=(Connection(("d0", "sw"), SLOW), Connection(("sw", "d1"), FAST)),
+        devices, connections=(Connection(("d0", "sw"), SLOW), Connection(("sw", "d1"), FAST))
     )
     alpha, beta = all_costs(platform)
     assert alpha[0, 1] == pytest.approx(2.5e-6)

@@ -136,8 +136,7 @@ guarding.end_all()
 
 @LINUX
 @pytest.mark.parametrize(
-    ("others", "said"),
-    [("none", "rank 1 has ended before it began"), ("unknown", "")],
+    ("others", "said"), [("none", "rank 1 has ended before it began"), ("unknown", "")]
 )
 def test_a_rank_that_is_missing_from_the_start(others, said):
     """It has ended where all children of the launcher are known to be others, else who knows."""

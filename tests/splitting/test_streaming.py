@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 
 from evener.graphs.edge_list import EdgeList
 from evener.plans.partition import Contract
-from evener.splitting.placing_kernels import (
-    count_held,
-    hold_ends,
-    place_by_hash,
-    place_by_score,
-)
+from evener.splitting.placing_kernels import count_held, hold_ends, place_by_hash, place_by_score
 from evener.splitting.streaming import RULES, empty_blocks, hash_table, in_order
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists

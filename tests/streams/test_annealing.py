@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.streams.annealing import (
-    Cooling,
-    annealed,
-    annealed_by_levels,
-    costs_of,
-    levels_of,
-)
+from evener.streams.annealing import Cooling, annealed, annealed_by_levels, costs_of, levels_of
 from evener.streams.annealing_kernels import anneal
 from evener.streams.period import seconds_of
 from evener.streams.readings import reading_of

@@ -69,7 +69,7 @@ def test_every_family_is_written_and_reads_back(family, suffix, generate):
 
 @pytest.mark.parametrize("family", [name for name, f in GENERATORS.items() if f.returns == "mesh"])
 @pytest.mark.parametrize("suffix", slow_but(["su2", "vtu"]))
-def test_meshes_are_written_as_meshes(family, suffix, generate):
+def test_meshes_are_written_as_meshes(family, suffix, generate, meshio_here):
     file = f"made.{suffix}"
     code, shown, said = generate(family, *GIVEN[family].split(), "-o", file)
     assert (code, said) == (0, "")

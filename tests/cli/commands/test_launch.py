@@ -13,7 +13,7 @@ import pytest
 
 import evener as ev
 from evener.io.machines.platforms import platform_to_toml
-from tests.assertions import grid
+from tests.assertions import grid, run_evener
 
 CORE = min(os.sched_getaffinity(0))
 # Says that it is Open MPI, and runs the program once, as rank 1.
@@ -130,8 +130,7 @@ def test_nothing_is_half_written(evener, machine, tmp_path):
 @pytest.mark.parametrize("output", [(), ("-o", "kept")])
 def test_the_programs_exit_code_is_handed_on(machine, tmp_path, output, monkeypatch):
     monkeypatch.setenv("CODE", "7")
-    words = [sys.executable, "-m", "evener", "launch", machine, *output, "--run", "--", "./solver"]
-    done = subprocess.run([*words, "-n", "5"], capture_output=True, text=True, check=False)
+    done = run_evener("launch", machine, *output, "--run", "--", "./solver", "-n", 5)
     assert (done.returncode, done.stdout) == (7, "solver -n 5\n")
     assert "running: " in done.stderr
     used = (tmp_path / "log").read_text().split()[1]
@@ -139,8 +138,8 @@ def test_the_programs_exit_code_is_handed_on(machine, tmp_path, output, monkeypa
 
 
 def test_json_has_stdout_to_itself(machine):
-    words = [sys.executable, "-m", "evener", "launch", machine, "--run", "--json", "--", "./solver"]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = run_evener("launch", machine, "--run", "--json", "--", "./solver")
+    assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert "solver" in done.stderr
     assert told["exit_code"] == 0

@@ -1,8 +1,6 @@
 """`evener machine` as a user sees it: what is printed, written and refused."""
 
 import json
-import subprocess
-import sys
 from argparse import ArgumentParser
 
 import pytest
@@ -17,6 +15,7 @@ from evener.io.machines.processes import read_processes
 from evener.measuring.this_computer import cores
 from evener.platforms.examples import fat_tree, grid, star, topo1, topo2, topo3, tree
 from evener.platforms.platform import Link, Platform
+from tests.assertions import run_evener
 
 
 @pytest.fixture
@@ -136,11 +135,9 @@ def test_a_file_that_cannot_be_written(evener, tmp_path):
 def test_no_colour_where_none_is_wanted(tmp_path):
     file = tmp_path / "m.toml"
     write_platform(file, topo1(24, 2, 4))
-    command = [sys.executable, "-m", "evener", "machine", "show", str(file)]
-    plain = {"NO_COLOR": "1", "FORCE_COLOR": ""}
-    done = subprocess.run(command, capture_output=True, env=plain, check=False)
+    done = run_evener("machine", "show", file, NO_COLOR="1", FORCE_COLOR="")
     assert done.returncode == 0, done.stderr
-    assert b"\x1b[3" not in done.stdout
+    assert "\x1b[3" not in done.stdout
 
 
 def machine(*words):

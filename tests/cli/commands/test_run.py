@@ -4,8 +4,6 @@ import json
 import re
 import shlex
 import socket
-import subprocess
-import sys
 from dataclasses import replace
 
 import networkx as nx
@@ -20,6 +18,7 @@ from evener.io.plans.plan import read_plan, write_plan
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.apps import bfs
 from evener.running.executing import run_program
+from tests.assertions import run_evener
 from tests.running.engine.parts import LARGEST_FILE
 from tests.running.random_runs import RandomMoves
 
@@ -85,27 +84,27 @@ def test_pagerank_for_people(case, capsys):
     assert said.startswith("device")
 
 
-def test_a_program_of_the_users(case, tmp_path):
-    (tmp_path / "largest.py").write_text(LARGEST_FILE)
+@pytest.fixture(scope="module")
+def largest(case):
+    """A user's program, compiled once for all tests that run it."""
+    (case / "largest.py").write_text(LARGEST_FILE)
+    return str(case / "largest.py")
+
+
+def test_a_program_of_the_users(case, largest, tmp_path):
     output = tmp_path / "values.npy"
-    assert run(case, "--program", str(tmp_path / "largest.py"), "-o", str(output), "--quiet") == 0
+    assert run(case, "--program", largest, "-o", str(output), "--quiet") == 0
     assert np.load(output).tolist() == [499] * 500
 
 
 @pytest.mark.slow
-def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
-    (tmp_path / "largest.py").write_text(LARGEST_FILE)
-    words = ["run", str(case / "web.plan"), str(case / "web.graph"), "--quiet", "--program"]
-    for name in ("first.npy", "second.npy"):
-        done = subprocess.run(
-            [sys.executable, "-m", "evener", *words, str(tmp_path / "largest.py"), "-o", name],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert np.load(tmp_path / name).tolist() == [499] * 500
+def test_another_process_runs_a_users_program_from_the_cache(case, largest, tmp_path):
+    words = ("--program", largest, "--quiet", "-o")
+    assert run(case, *words, str(tmp_path / "first.npy")) == 0
+    second = tmp_path / "second.npy"
+    done = run_evener("run", case / "web.plan", case / "web.graph", *words, second)
+    assert done.returncode == 0, done.stderr
+    assert np.load(second).tolist() == [499] * 500
 
 
 @pytest.mark.parametrize(
@@ -252,11 +251,7 @@ def test_a_policy_beside_our_plan(nodes, capsys, policy):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        ([], "stand in for gpu0 and gpu1"),
-        (["--emulate"], ""),
-        (["--emulate", "--no-own"], ""),
-    ],
+    [([], "stand in for gpu0 and gpu1"), (["--emulate"], ""), (["--emulate", "--no-own"], "")],
 )
 def test_threads_that_stand_in_for_other_devices_are_named(nodes, capsys, words, said):
     assert main(["run", *nodes, "--app", "pagerank", "--json", *words]) == 0

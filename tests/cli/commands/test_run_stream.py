@@ -17,6 +17,7 @@ from evener.cli import main
 from evener.running.streams.in_turn import run_in_turn
 from evener.running.streams.program import StreamProgram
 from evener.threads import cores
+from tests.assertions import run_python
 
 MACHINE = '[[device]]\nname = "cpu"\ncount = 2\nmips = 1000\n'
 OWN = """
@@ -139,13 +140,12 @@ def test_a_filter_that_holds_pythons_lock_for_ever_ends_the_process(here):
     stuck += "        x[1] = x[1] * 0.5 + 1\n    return x[1]\n"
     (here / "own.py").write_text(stuck + text)
     began = time.monotonic()
+    code = "import sys; from evener.cli import main; from evener.running.streams import executing;"
+    code += "executing.LATER = 2; sys.exit(main(sys.argv[1:]))"
     words = [*RUN, "--set", "bad=7", "--timeout", "1"]
-    done = subprocess.run(
-        [sys.executable, "-m", "evener", *words], capture_output=True, text=True, check=False,
-        timeout=60,
-    )  # fmt: skip
+    done = run_python("-c", code, *words, timeout=60)
     assert done.returncode == 1
-    assert "Timeout (0:00:11)!" in done.stderr
+    assert "Timeout (0:00:03)!" in done.stderr
     assert re.search(r'own.py", line \d+ in through', done.stderr)
     assert time.monotonic() - began < 50
 

@@ -1,9 +1,6 @@
 """`evener warm`: compiles ahead, says where kernels are kept."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +10,7 @@ from evener.cli.commands.warm import _whose
 from evener.cli.precompile import precompile as module
 from evener.graphs.graph import Graph
 from evener.machine_code.packs import Pack
+from tests.assertions import printed_by
 
 
 def test_all_is_said(evener, monkeypatch):
@@ -71,13 +69,10 @@ def test_a_pack_of_a_level_is_for_its_processors(tmp_path):
         "precompile.REHEARSALS = {'policies': None}; sys.exit(main(sys.argv[1:]))"
     )
     words = ["warm", "--pack", str(tmp_path), "--level", "x86-64-v2", "--processes", "1"]
-    ended = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
+    printed = printed_by(code, *words)
     (pack,) = tmp_path.glob("*-x86-64-v2.pack")
     assert (Pack(pack).made.processor, Pack(pack).made.features) == ("x86-64-v2", "")
-    assert f"Written: {pack}" in ended.stdout
+    assert f"Written: {pack}" in printed
 
 
 @pytest.mark.parametrize(
@@ -111,12 +106,8 @@ def test_where_the_package_cannot_be_written_the_users_cache_is_named(tmp_path):
     file = tmp_path / "file"
     file.touch()
     code = "from evener.cli.precompile.compiler import cache_place; print(cache_place()[1])"
-
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(file / "below")},
-    )  # fmt: skip
-    assert ended.stdout.strip() in ("the package", "the user")
+    place = printed_by(code, NUMBA_CACHE_DIR=str(file / "below")).strip()
+    assert place in ("the package", "the user")
 
 
 @pytest.mark.slow

@@ -1,11 +1,11 @@
 """The kernels of a first plan are enough for one."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.assertions import printed_by
 
 # A kernel's signatures are those that it was called with in this process, compiled or loaded.
 CHILD = """
@@ -40,11 +40,7 @@ print(json.dumps(sorted(name for name, _ in signatures() - before)))
 @pytest.mark.slow
 def test_a_plan_of_a_mesh_compiles_hardly_anything_else(tmp_path):
     """In a process of its own: in this one other tests have called kernels."""
-    ended = subprocess.run(
-        [sys.executable, "-c", CHILD, str(tmp_path)],
-        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3],
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
+    new = printed_by(CHILD, tmp_path, cwd=Path(__file__).parents[3])
     rare = "partitioning.repair.routing_kernels"  # of vertices that must go farther than a block
-    others = [name for name in json.loads(ended.stdout) if not name.startswith(rare)]
+    others = [name for name in json.loads(new) if not name.startswith(rare)]
     assert others == []

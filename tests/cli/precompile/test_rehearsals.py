@@ -1,8 +1,6 @@
 """What was rehearsed has nothing left to compile."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,15 +8,14 @@ import pytest
 
 from evener.cli.precompile import rehearsals
 from evener.partitioning.tools import TOOLS
+from tests.assertions import run_python
 
 
 @pytest.mark.slow
 def test_plans_and_files_meet_no_type_that_was_not_rehearsed():
     """In a process of its own: in this one other tests have called kernels, with other types."""
-    ended = subprocess.run(
-        [sys.executable, "-m", "tests.cli.precompile.rehearsed"],
-        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3],
-    )  # fmt: skip
+    root = Path(__file__).parents[3]
+    ended = run_python("-m", "tests.cli.precompile.rehearsed", cwd=root, timeout=280)
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
     assert found["new"] == {}

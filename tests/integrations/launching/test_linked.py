@@ -25,8 +25,7 @@ def says(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
-    [(OPENMPI, "mpich"), (MPICH, "openmpi"), ("libmpich.so.0 => /x", "openmpi")],
+    ("text", "kind"), [(OPENMPI, "mpich"), (MPICH, "openmpi"), ("libmpich.so.0 => /x", "openmpi")]
 )
 def test_another_mpi_is_refused(says, text, kind):
     with pytest.raises(UsageError, match="each rank would run as a single process"):

@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
-from evener.io.machines.platforms import (
-    platform_to_toml,
-    read_platform,
-    write_platform,
-)
+from evener.io.machines.platforms import platform_to_toml, read_platform, write_platform
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 from tests.examples import with_examples
 

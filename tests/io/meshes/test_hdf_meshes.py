@@ -8,6 +8,8 @@ from evener.errors import InputError
 from evener.graphs.mesh import HEXAHEDRON, POLYGON, PYRAMID, QUAD, TETRA, TRIANGLE, WEDGE
 from evener.io import read
 
+pytestmark = pytest.mark.usefixtures("meshio_here")
+
 
 @pytest.fixture
 def h5py():
@@ -108,19 +110,22 @@ CUBE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1,
 
 
 @pytest.mark.parametrize(
-    ("name", "size", "kind"),
+    "types",
     [
-        ("TET", 4, TETRA), ("TET4", 4, TETRA), ("TETRA", 4, TETRA), ("PYRAMID5", 5, PYRAMID),
-        ("WEDGE", 6, WEDGE), ("HEX8", 8, HEXAHEDRON), ("SHELL4", 4, QUAD), ("SHELL", 3, TRIANGLE),
-        ("TRISHELL3", 3, TRIANGLE), ("TRI3", 3, TRIANGLE), ("BAR", 2, 3), ("EDGE2", 2, 3),
-        ("TRUSS", 2, 3), ("PYRAMID13", 13, 27), ("WEDGE15", 15, 26), ("TETRA10", 10, 24),
+        [("TET", 4, TETRA), ("TET4", 4, TETRA), ("TETRA", 4, TETRA), ("PYRAMID5", 5, PYRAMID),
+         ("WEDGE", 6, WEDGE), ("HEX8", 8, HEXAHEDRON), ("PYRAMID13", 13, 27), ("WEDGE15", 15, 26),
+         ("TETRA10", 10, 24)],
+        [("SHELL4", 4, QUAD), ("SHELL", 3, TRIANGLE), ("TRISHELL3", 3, TRIANGLE),
+         ("TRI3", 3, TRIANGLE)],
+        [("BAR", 2, 3), ("EDGE2", 2, 3), ("TRUSS", 2, 3)],
     ],
+    ids=["in space", "surfaces", "lines"],
 )  # fmt: skip
 @pytest.mark.slow
-def test_types_of_exodus(tmp_path, name, size, kind):
+def test_types_of_exodus(tmp_path, types):
     points = np.random.default_rng(3).random((20, 3))
-    exodus(tmp_path / "a.g", [(name, [list(range(1, size + 1))])], points)
-    assert read(tmp_path / "a.g").mesh.kinds.tolist() == [kind]
+    exodus(tmp_path / "a.g", [(name, [range(1, size + 1)]) for name, size, _ in types], points)
+    assert read(tmp_path / "a.g").mesh.kinds.tolist() == [kind for *_, kind in types]
 
 
 def test_blocks_of_exodus(tmp_path):

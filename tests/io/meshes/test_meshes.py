@@ -261,35 +261,12 @@ def test_garbage_of_a_named_format(put, form, content):
 MESHIO = samples.by_meshio()
 
 
-class WithoutProcess:
-    """Runs the child's program in this process, without its limits, when it is waited for."""
-
-    def __init__(self, command, **_):
-        self._arguments = command[command.index(meshio_child.__file__) + 1 :]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def wait(self, timeout):
-        assert timeout > 0
-        meshio_child.main(self._arguments)
-        return 0
-
-    kill = __exit__
-
-
 @pytest.mark.parametrize("name", MESHIO)
 @pytest.mark.slow
-def test_by_meshio(put, capfd, name, monkeypatch):
+def test_by_meshio(put, capfd, name, request):
     """The first in a process, as ever; the others, to whose readers that is all the same, here."""
     if name != next(iter(MESHIO)):
-        monkeypatch.setattr("evener.io.meshes.meshio.subprocess.Popen", WithoutProcess)
-        monkeypatch.setattr(meshio_child, "_limit", lambda *_: None)
-        monkeypatch.setattr(meshio_child, "_leave_with_parent", lambda *_: None)
-        monkeypatch.setattr("sys.addaudithook", lambda hook: None)  # would stay
+        request.getfixturevalue("meshio_here")
     content, n_points = MESHIO[name]
     reading = read(put(content, name))
     assert (reading.graph.n, reading.graph.m) == (2, 1)

@@ -59,7 +59,7 @@ def written(folder, name):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("h5py")
+@pytest.mark.usefixtures("h5py", "meshio_here")
 @pytest.mark.parametrize("name", HDF)
 def test_real_files(tmp_path, name):
     reading = read(written(tmp_path, name))
@@ -71,7 +71,7 @@ def test_real_files(tmp_path, name):
 
 
 @pytest.mark.slow
-def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path, h5py):
+def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path, h5py, meshio_here):
     path = written(tmp_path, "a.xdmf")
     before = read(path).inputs
     assert set(before) == {"a.xdmf", "a.h5"}
@@ -110,7 +110,7 @@ def test_doctor_names_it(capsys, monkeypatch, h5py):
 
 
 @pytest.mark.slow
-def test_a_meshio_mesh_is_what_its_file_is(tmp_path):
+def test_a_meshio_mesh_is_what_its_file_is(tmp_path, meshio_here):
     given = meshio.Mesh(
         SOLID.points,
         [("triangle", np.array([[0, 1, 2]])), *SOLID.cells],
@@ -158,7 +158,7 @@ def legacy(points, cells, types, more=""):
     )
 
 
-def test_polyhedra_of_legacy_vtk(put):
+def test_polyhedra_of_legacy_vtk(put, meshio_here):
     points = [*_CUBE, (0.5, 0.5, 2)]
     ids = "CELL_DATA 2\nGLOBAL_IDS ids vtkIdType\n7 9\nMETADATA\nINFORMATION 0\n\n"
     ids += "FIELD f 1\nheat 1 2 float\n1 2\nPOINT_DATA 9\nGLOBAL_IDS ids int\n" + "3 " * 9 + "\n"
@@ -175,7 +175,7 @@ def test_polyhedra_of_legacy_vtk(put):
     assert read(mixed).mesh.owner.size == 10
 
 
-def test_prisms_and_pieces_of_vtu(put):
+def test_prisms_and_pieces_of_vtu(put, meshio_here):
     ring = [(0, 0), (1, 0), (1.5, 1), (0.5, 2), (-0.5, 1)]
     points = [(*at, z) for z in (0, 1) for at in ring] + [(1, -1, 0), (1, -1, 1)]
     cells = [list(range(10)), [0, 10, 1, 5, 11, 6]]
@@ -203,7 +203,7 @@ def test_prisms_and_pieces_of_vtu(put):
         read(put(file.format(whole.replace(">5<", ">77<")), "two.vtu"))
 
 
-def test_polyhedra_that_evener_wrote(tmp_path, put):
+def test_polyhedra_that_evener_wrote(tmp_path, put, meshio_here):
     points = [*_CUBE, (0.5, 0.5, 2)]
     mesh = read(put(legacy(points, [stream(_SIDES), stream(_ROOF)], [42, 42]), "p.vtk")).mesh
     ev.write_part(tmp_path / "again.vtu", [0, 1], "vtu", mesh=mesh)

@@ -78,11 +78,7 @@ def test_the_part_of_a_rank(put):
         ("6 2 1 4 2", "6 4 1 4 2 0", "geometry 4 is not 2-D"),
         ("6 2 1 4 2", "6 9 1 4 2", "geometry 9 is not 2-D"),
         ("6 2 1 4 2", "6 2 1 4", "geometry 2 has 3 vertices"),
-        (
-            "6 2 1 4 2",
-            "6 2 1 5 2",
-            "vertex 5 does not exist: vertices are numbered 0 to 4",
-        ),
+        ("6 2 1 4 2", "6 2 1 5 2", "vertex 5 does not exist: vertices are numbered 0 to 4"),
         (
             "5\n2\n0 0",
             "5\n4\n0 0",

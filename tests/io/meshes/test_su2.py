@@ -90,7 +90,7 @@ def test_mixed_cells_read_back(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".su2", ".vtu", ".SU2"])
-def test_generated_meshes_read_back(tmp_path, suffix):
+def test_generated_meshes_read_back(tmp_path, suffix, meshio_here):
     for number, mesh in enumerate((airfoil(4000), tetrahedron_mesh(200, 40031))):
         file = tmp_path / f"{number}{suffix}"
         write_mesh(file, mesh)

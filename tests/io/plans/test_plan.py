@@ -78,8 +78,7 @@ def test_weighted_sizes_stay_real(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content",
-    [b"PK", b"PK\x03\x04" + b"\0" * 100, b"garbage\n" * 50, b"\x93NUMPY\x01\x00"],
+    "content", [b"PK", b"PK\x03\x04" + b"\0" * 100, b"garbage\n" * 50, b"\x93NUMPY\x01\x00"]
 )
 def test_other_files_are_refused(content, tmp_path):
     (tmp_path / "x.plan").write_bytes(content)

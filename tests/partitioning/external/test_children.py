@@ -15,6 +15,7 @@ from evener.errors import ToolError
 from evener.partitioning.external import children
 from evener.partitioning.external.children import run_in_child
 from evener.partitioning.external.jobs import Job
+from tests.assertions import printed_by
 
 METIS = "evener.partitioning.external.metis"
 
@@ -116,22 +117,17 @@ def test_crash_names_the_signal(fake, name):
     assert caught.value.exit_code == 5
 
 
-def test_killed_for_memory_is_said(fake):
-    module = fake("os.kill(os.getpid(), signal.SIGKILL)")
-    with pytest.raises(ToolError, match="may be out of memory"):
-        run_in_child(job(), module, 30.0)
-
-
-def test_exception_is_reported(fake):
-    module = fake("raise ValueError('the moon is wrong')")
-    with pytest.raises(ToolError, match="fake failed: ValueError: the moon is wrong"):
-        run_in_child(job(), module, 30.0)
-
-
-def test_quiet_exit_is_reported(fake):
-    module = fake("os._exit(0)")
-    with pytest.raises(ToolError, match="ended with code 0 and no result"):
-        run_in_child(job(), module, 30.0)
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "may be out of memory"),
+        ("raise ValueError('the moon is wrong')", "fake failed: ValueError: the moon is wrong"),
+        ("os._exit(0)", "ended with code 0 and no result"),
+    ],
+)
+def test_how_a_tool_ended_is_said(fake, code, said):
+    with pytest.raises(ToolError, match=said):
+        run_in_child(job(), fake(code), 30.0)
 
 
 def test_missing_module():
@@ -247,8 +243,5 @@ def test_interrupted_command_leaves_nothing(fake, tmp_path):
 
 def test_worker_imports_little():
     code = "import sys; import evener.partitioning.external.worker; print(*sys.modules)"
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    heavy = {"numba", "scipy", "evener.graphs.graph", "rich", "matplotlib"} & set(
-        out.stdout.split()
-    )
-    assert not heavy
+    heavy = {"numba", "scipy", "evener.graphs.graph", "rich", "matplotlib"}
+    assert not heavy & set(printed_by(code).split())

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.hilbert import hilbert_order
-from evener.partitioning.initial.geometric import (
-    GEOMETRIC,
-    hilbert_blocks,
-    rcb_blocks,
-    rib_blocks,
-)
+from evener.partitioning.initial.geometric import GEOMETRIC, hilbert_blocks, rcb_blocks, rib_blocks
 from tests.examples import with_examples
 
 METHODS = list(GEOMETRIC.values())

@@ -10,13 +10,7 @@ from evener.partitioning.enforce import enforce
 from evener.plans.partition import Contract, Further, Partition
 from tests.assertions import grid, path
 from tests.examples import seeds
-from tests.partitioning.by_hand import (
-    any_graph,
-    contract_of,
-    holds,
-    some_partition_holds,
-    weighted,
-)
+from tests.partitioning.by_hand import any_graph, contract_of, holds, some_partition_holds, weighted
 
 
 @pytest.mark.parametrize("seed", seeds(80))

@@ -12,11 +12,7 @@ from evener.partitioning.levels.levels import finest, shrink_freely, shrink_insi
 from evener.partitioning.multilevel import level_state as starts
 from evener.partitioning.multilevel import multilevel
 from evener.partitioning.multilevel.level_state import MultilevelTask, eased
-from evener.partitioning.multilevel.multilevel import (
-    edge_weights,
-    multilevel_blocks,
-    vertex_order,
-)
+from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks, vertex_order
 from evener.partitioning.multilevel.presets import PRESETS
 from evener.plans.partition import Contract
 from tests.assertions import grid

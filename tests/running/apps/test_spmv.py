@@ -8,14 +8,7 @@ from evener.errors import InputError
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.apps.spmv import (
-    SPMV,
-    Product,
-    averaging_matrix,
-    run,
-    verify,
-    verify_products,
-)
+from evener.running.apps.spmv import SPMV, Product, averaging_matrix, run, verify, verify_products
 from evener.running.comm import run_threads
 from evener.running.executing import run_on_edges, run_program
 from tests.running import edge_cases

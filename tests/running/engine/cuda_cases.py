@@ -224,7 +224,8 @@ GROUPS = {
         random_graph(40, 170, 1, directed=True, weights=9), (*APPS, LARGEST, BITS), True
     ),
     "small": lambda: [
-        on_one_device(one, APPS) for one in (hub(2 * THREADS), hub(3 * ROOM), loop(1), loop(2))
+        on_one_device(hub(3 * ROOM), [pagerank.PROGRAM]),  # rows in pieces: dense schedules alone
+        *(on_one_device(one, APPS) for one in (hub(2 * THREADS), loop(1), loop(2))),
     ],
     "both": lambda: [
         beside_a_cpu(random_graph(30, 90, 5, weights=9), 3, 5, (*APPS, BITS)),

@@ -87,8 +87,7 @@ def test_fewest_blocks_that_fit(room):
 def test_what_never_fits_is_refused():
     edges = EdgeList.of_matrix(matrix())
     with pytest.raises(
-        InfeasibleError,
-        match="the largest of 90 blocks still does not fit into 8 bytes",
+        InfeasibleError, match="the largest of 90 blocks still does not fit into 8 bytes"
     ):
         fewest_blocks(in_runs(edges, 23), 1, 8, 8, 8)
     wide = EdgeList(70_001, np.zeros(70_000, int), np.arange(1, 70_001))

@@ -9,13 +9,7 @@ from evener.errors import UsageError
 from evener.platforms.platform import Platform
 from evener.running.streams.executing import StreamWatch, run_stream
 from evener.running.streams.turns import FilterTurns, places
-from tests.running.streams.programs import (
-    chain,
-    copied_plan,
-    drawn_program,
-    plan_of,
-    slow_outputs,
-)
+from tests.running.streams.programs import chain, copied_plan, drawn_program, plan_of, slow_outputs
 
 ITERATIONS = 25
 
