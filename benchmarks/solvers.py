@@ -244,7 +244,7 @@ def best_of_metis(case):
     cuts = {}
     for tool in METIS:
         name = f"{tool}.plan"
-        evener(case.folder, "plan", case.graph, "--speeds", "s.toml", "--tool", tool,
+        evener(case.folder, "plan", case.graph, "--speeds", "s.toml", "--with", tool,
                "--objective", "cut", "-o", name, "--quiet")  # fmt: skip
         cuts[tool] = ev.read_plan(case.folder / name).evaluation.edge_cut
     return min(cuts, key=cuts.get)
