@@ -141,7 +141,7 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
         notes.append(f"{method} did not converge: the sizes are the best it found")
     if idle:
         what = "device is" if idle == 1 else "devices are"
-        notes.append(f"{idle} {what} not worth using, with almost no load")
+        notes.append(f"{idle} {what} not worth using and got almost no load")
     return tuple(notes)
 
 
@@ -168,7 +168,7 @@ def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -
             loads = [sample.load for sample in curve.samples]
             if not min(loads) / FAR <= size <= max(loads) * FAR:
                 measured = f"measured from {min(loads):,.6g} to {max(loads):,.6g}"
-                said.append(f"{curve.name} gets {size:,.6g}, {measured}")
+                said.append(f"{curve.name} gets {size:,.6g} units, {measured}")
     if not said:
         return notes
     more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""

@@ -138,7 +138,9 @@ class Rates:
             self._latest = self.times(problem.high)
         if not np.isfinite(self._latest).all():
             name = problem.name(int(np.argmin(np.isfinite(self._latest))))
-            raise InputError(f"{name} takes longer than a number can hold")
+            raise InputError(
+                f"device {name} takes too long: its time exceeds the largest floating-point number"
+            )
 
     def times(self, sizes: IntArray) -> FloatArray:
         """Return the seconds (k,) that the devices take for whole sizes (k,)."""
@@ -194,7 +196,9 @@ def solve_constant(problem: Problem) -> Solution:
     sizes = handed_back(loads, least)
     if problem.is_flat:
         return Solution(sizes, bound=max(least.seconds, loads.needed()))
-    return Solution(sizes, True, ("constant: every speed is that at an even share",))
+    return Solution(
+        sizes, True, ("constant: every speed is taken from its curve at an even share of the load",)
+    )
 
 
 def solve_gpa(problem: Problem) -> Solution:
