@@ -84,7 +84,7 @@ def least_for(path):
         try:
             planned(path, memory=memory)
         except (UsageError, MemoryShortError) as error:
-            memory = int(re.search(r"at least --memory (\d+)MiB", error.hint).group(1)) << 20
+            memory = int(re.search(r"--memory to at least (\d+)MiB", error.hint).group(1)) << 20
     return memory
 
 
@@ -142,7 +142,7 @@ def test_weighted_text_keeps_within_its_bound(tmp_path, suffix):
     command = ["plan", str(path), "--objective", "cut", "-o", str(tmp_path / "a.plan"), "--memory"]
     asked = [sys.executable, "-m", "evener", *command, "1MiB", "--k", "4"]
     told = subprocess.run(asked, capture_output=True, text=True, check=False).stderr
-    least = re.search(r"at least --memory (\d+)MiB", told)[1]
+    least = re.search(r"--memory to at least (\d+)MiB", told)[1]
     peak_of(*command, "1GiB", "--k", "4")  # compiling kernels takes memory, once
     assert min(peak_of(*command, f"{least}MiB", "--k", "4") for _ in range(2)) <= int(least) << 20
 

@@ -1,4 +1,4 @@
-"""Evaluate any partition of vertices or edges, and check the figures that a plan states."""
+"""Evaluates any partition of vertices or edges, and checks the figures that a plan states."""
 
 from __future__ import annotations
 
@@ -75,7 +75,8 @@ def evaluate(
     if not np.isfinite(judged.prediction.seconds).all():
         device = platform.names[judged.prediction.bottleneck]
         raise InputError(
-            f"device {device!r} would need more seconds than a number can hold",
+            f"device {device!r} takes too long: its seconds exceed the largest floating-point "
+            f"number",
             hint="Check its speed and its links.",
         )
     return judged

@@ -160,10 +160,10 @@ def plan_on_ranks(
     origin: SlicedOrigin | None = None,
     progress: Progress | None = None,
 ) -> RankPlan:
-    """Return each rank's part of a plan for a graph whose rows lie on ranks. Collective.
+    """Return each rank's part of a plan for a graph whose rows are distributed over ranks.
 
-    An error of one rank is raised on all. Raises UsageError if ranks pass different machines or
-    options.
+    Collective. An error of one rank is raised on all. Raises UsageError if ranks pass different
+    machines or options.
     """
     with graph.failing_together():
         refuse_different(graph.comm, platform, options)

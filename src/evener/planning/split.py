@@ -33,9 +33,9 @@ class SplitOptions:
     """Options for dividing edges.
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
-    allowed relative deviation of a block's work from its target. order: in which spac-path and
-    similar methods join the clones of a vertex, one of ORDERS of split_and_connect; "auto": the
-    default. Raises UsageError for other values.
+    allowed relative deviation of a block's work from its target. order: the order in which
+    spac-path and similar methods join the clones of a vertex, one of splitting.orders.ORDERS;
+    "auto": the method's default. Raises UsageError for other values.
     """
 
     method: str = "spac"
@@ -142,7 +142,7 @@ def edge_contract(
         raise InfeasibleError(
             f"edge {e} has {work[e]:g} units of work, more than any block may have: "
             f"{contract.high.max():g}",
-            hint="An edge cannot be divided. Use fewer devices or a larger --epsilon.",
+            hint="An edge cannot be divided. Use fewer devices, or increase --epsilon.",
         )
     return contract
 
@@ -202,12 +202,13 @@ def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
-    """Raise NotFoundError if a block does not keep its contract."""
+    """Raise NotFoundError if a block violates its contract."""
     if plan.holds.all():
         return
     b, contract = int(np.argmin(plan.holds)), plan.contract
     raise NotFoundError(
-        f"the recount of the plan differs: block {b} has {plan.metrics.loads[b]:g} units of work "
+        f"the recounted figures of the plan violate its contract: block {b} has "
+        f"{plan.metrics.loads[b]:g} units of work "
         f"instead of {contract.low[b]:g} to {contract.high[b]:g}",
         hint="The search and the recount disagree. Please report this with the graph and the "
         "machine.",

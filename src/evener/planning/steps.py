@@ -96,4 +96,4 @@ def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
 
 
 def no_progress(step: str, fraction: float) -> None:
-    """Show no progress."""
+    """Do nothing: a progress function that shows no progress."""
