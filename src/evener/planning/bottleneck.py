@@ -313,7 +313,7 @@ def _first_of_kinds(
 def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
     """Return the capacity of each device [units], at least its load, and whether it is full.
 
-    Both (k,).
+    Both arrays have shape (k,).
     """
     certificate = judged.certificate
     loads = certificate.weights

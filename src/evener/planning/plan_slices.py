@@ -228,7 +228,7 @@ def _borders(options: PlanOptions, sliced: SlicedOptions) -> SlicedOptions:
 def _least_seconds(task: SlicesToDivide) -> DividedSlices:
     """Return blocks of least predicted seconds.
 
-    Or, with a note, of least cut if memory is too small.
+    If memory is too small, returns blocks of least cut, with a note.
     """
     try:
         return least_seconds(task)

@@ -202,7 +202,7 @@ class Balancer:
     def _judge(self, slowest: float) -> None:
         """Update the best sizes seen.
 
-        Restart the search if the makespan of these sizes has changed.
+        Restarts the search if the makespan of these sizes has changed.
         """
         if self._best is not None and np.array_equal(self._best[0], self.sizes):
             changed = slowest / self._best[1]

@@ -116,7 +116,7 @@ def lowest(word):
 def merge_bits(bits, used, ranks):
     """Merge the sets bits (s, words) into the first.
 
-    Set ranks[w] to the number of bits before word w. Only used words get ranks. Returns the number
+    Sets ranks[w] to the number of bits before word w. Only used words get ranks. Returns the number
     of set bits.
     """
     total = 0

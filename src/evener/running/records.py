@@ -68,7 +68,7 @@ def samples_of(
 def _typical(seconds: FloatArray, edges: FloatArray) -> FloatArray:
     """Return the median or mean of each device's times (supersteps, k), as (k,).
 
-    0 without supersteps.
+    The result is 0 without supersteps.
     """
     if not len(seconds):
         return np.zeros(seconds.shape[1])

@@ -181,7 +181,7 @@ class UnevenBlocks:
     def mend(self) -> None:
         """Move vertices, slice by slice, until blocks satisfy their limits.
 
-        Else raise NotFoundError.
+        Raises NotFoundError if this fails.
         """
         for turn, most in enumerate(LOSSES):
             if self._holds().all():

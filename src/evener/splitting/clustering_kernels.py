@@ -36,7 +36,7 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
 def place_inside(tails, heads, works, homes, blocks, part):
     """Put each edge into the common home (n,) of its ends.
 
-    Part is -1 if homes differ or are full.
+    part is -1 if the homes differ or are full.
     """
     lack = lacking(blocks)
     for e in range(tails.size):

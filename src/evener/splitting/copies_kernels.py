@@ -197,7 +197,7 @@ def _best_block(groups, tables, limits, near, g, a):
 def _move(groups, part, tables, limits, changed, g, b, now):
     """Move group g to block b.
 
-    Set changed[v] = now for vertices whose other groups' gains change.
+    Sets changed[v] = now for vertices whose other groups' gains change.
     """
     a, work = part[g], groups.work[g]
     part[g] = b

@@ -47,7 +47,7 @@ class EdgesByVertex(NamedTuple):
 def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
     """List the edges without a block, part[e] < 0, at both ends except hubs.
 
-    Fill offsets, lengths.
+    Fills offsets and lengths.
     """
     offsets[:] = 0
     for e in range(tails.size):

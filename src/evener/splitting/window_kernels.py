@@ -64,7 +64,7 @@ def place_free(tails, heads, works, blocks, waiting, part):
 def _count(window, v, blocks, counts, part, lack):
     """Assign the edges of v that need no copy.
 
-    Count in counts (k,) the edges that a copy would serve. Returns the work that blocks need for
+    Counts in counts (k,) the edges that a copy would serve. Returns the work that blocks need for
     their lower limits, and the number of edges assigned.
     """
     held, x, placed = blocks.held, window.ids[v], 0

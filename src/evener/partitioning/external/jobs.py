@@ -1,6 +1,6 @@
 """Job: the input of a tool, as files in a private folder.
 
-And functions that the tools' modules share. Tools need integer weights, so real weights are scaled
+Also functions that the tools' modules share. Tools need integer weights, so real weights are scaled
 here. Imports NumPy only, so that the worker process starts fast.
 """
 

@@ -112,7 +112,7 @@ def missing() -> str | None:
 def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
     """Return the prepared Call of libmetis.
 
-    Targets (k, c) and tolerances have METIS's real type.
+    targets (k, c) and tolerances have METIS's real type.
     """
     metis = MetisLibrary.loaded()
     limit = LIMIT_64 if metis.index.itemsize == 8 else LIMIT_32

@@ -257,9 +257,9 @@ def balance(cloud, places, influence, goal, patience, tolerance, progress, part)
 
 @inner(error_model="numpy")
 def _assign_all(cloud, places, influence, along, scales, part, mass, moment):
-    """Assign all points of a cloud of one bough.
+    """Assign all points of a cloud of one bough, like `assign`.
 
-    See `assign`. along (d, k), scales (k,): scratch.
+    along (d, k), scales (k,): scratch.
     """
     mass[:], moment[:] = 0.0, 0.0
     for b in range(influence.size):

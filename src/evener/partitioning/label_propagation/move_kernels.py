@@ -136,9 +136,9 @@ def swap(state, order, slack, most):
 
 @inner()
 def _look(state, u, p, q, known):
-    """Set known: weight of u's edges into p and into q, and number of its edges into p.
+    """Set `known` to the weights of u's edges into p and q, and its number of edges into p.
 
-    Cut only.
+    Only used if the objective is the cut.
     """
     unit = state.adjwgt.size == 0
     known[:] = 0
@@ -206,7 +206,7 @@ PROGRESS = 0.999  # a cut below this share of the least one counts as progress
 def leap(state, rounds, patience, boldness, most):
     """Reduce the cut in place by up to `rounds` leaps, each followed by draining.
 
-    Keep the best state. Ends after `patience` rounds without progress. boldness: fraction of the
+    Keeps the best state. Ends after `patience` rounds without progress. boldness: fraction of the
     edge weight to its own block that a proposed move may lose. most (k,): upper limits on the
     blocks' weights.
     """

@@ -54,9 +54,9 @@ class Totals(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of vertices (n,): work [units], weight, n_bytes.
+    """Weights of vertices, and limits of blocks.
 
-    of blocks (k,): limits low, high and caps.
+    Of vertices (n,): work [units], weight, n_bytes; of blocks (k,): limits low, high and caps.
     """
 
     work: np.ndarray
@@ -105,7 +105,7 @@ def pay(alpha, per_value, latency_ramp, b, c, values):
 def compute_at(first, last, left, speed, slope, piece, load):
     """Return the computing time of a device at `load`, searching from `piece`.
 
-    And the load's piece.
+    Also returns the piece of this load.
     """
     while piece + 1 < last and left[piece + 1] <= load:
         piece += 1

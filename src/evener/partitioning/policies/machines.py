@@ -105,7 +105,7 @@ class Machines:
     def devices(self, machine: int | None = None, *, gpu: bool | None = None) -> list[int]:
         """Return the numbers of the devices of one machine, or of all.
 
-        Only CPUs, only GPUs, or both.
+        gpu: True for only GPUs, False for only CPUs, None for both.
         """
         chosen = np.ones(self.k, bool) if machine is None else self.machine == machine
         if gpu is not None:

@@ -200,9 +200,9 @@ class ProductDevice(Protocol):
 
 
 class CpuProduct:
-    """Cores of this computer, by NumPy's BLAS. cores: cores to bind the thread to.
+    """A device of this computer's cores, with NumPy's BLAS.
 
-    empty: unbound.
+    cores: cores to which its thread is bound; empty: unbound.
     """
 
     def __init__(self, cores: Sequence[int] = ()) -> None:

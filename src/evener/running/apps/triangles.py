@@ -183,8 +183,8 @@ class _Counter:
     def fetch(self, comm: Comm, steps: StepRecorder) -> None:
         """Send other devices the lists of own vertices that are ghosts there.
 
-        Receive those of ghosts here. Entries that are not local vertices are omitted: no triangle
-        of own vertices contains them.
+        Receives the lists of ghosts of this device. Entries that are not local vertices are
+        omitted: no triangle of own vertices contains them.
         """
         with steps.timed("packing"):
             entries = {q: self._entries_of(vertices) for q, vertices in self.local.sends.items()}

@@ -60,7 +60,7 @@ class PartsOnDevice(NamedTuple):
 class DenseOnDevice(NamedTuple):
     """Messages combined along arcs out and in; changes by block of threads of `finish`.
 
-    Steps (1,).
+    steps (1,): number of supersteps.
     """
 
     combined: Any

@@ -147,7 +147,7 @@ def join_pieces(n_long, arcs, parts, combined):
 def finish(sizes, vertices, values, payloads, work, parameters):
     """Apply the results of `pull`, one thread per vertex.
 
-    Add up the changes of each block's vertices.
+    Adds up the changes of each block's vertices.
     """
     sums = cuda.shared.array(THREADS, np.float64)
     thread, change, step = cuda.threadIdx.x, np.float64(0), work.steps[0]

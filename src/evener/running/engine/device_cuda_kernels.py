@@ -181,7 +181,7 @@ def _head(program):
 def _prepared(function, _):
     """Return a program's Python function compiled for calls in kernels.
 
-    And the functions it calls.
+    Functions that it calls are compiled, too.
     """
     return function if SIMULATED else _compiled(function, {})
 

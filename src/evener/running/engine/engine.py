@@ -93,8 +93,8 @@ class Engine(StepCounts):
     def _degrees_of(self, local: LocalGraph) -> Numbers:
         """Return the degrees.
 
-        An empty array if kernels compute them from offsets that they read anyway. This is the case
-        if `out` has all arcs that leave vertices, and degrees of ghosts are not needed.
+        The array is empty if kernels compute degrees from offsets that they read anyway. This is
+        the case if `out` has all arcs that leave vertices, and degrees of ghosts are not needed.
         """
         has_out = local.out is not None and self.out.ends is local.out.ends
         if local.k == 1:

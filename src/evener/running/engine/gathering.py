@@ -127,7 +127,7 @@ class GatherEngine:
     def gather(self) -> None:
         """Compute masters without mirrors.
 
-        Set `sums` of other vertices to what arrives here for them.
+        Sets `sums` of other vertices to what arrives here for them.
         """
         self.change = self._interior.compute()
         self._engine.pool.run(self._kernels.gather, self._engine.sync, *self._gathering())

@@ -74,7 +74,7 @@ def apply(
 ):
     """Compute new values and payloads of sizes.n_owned masters from sums.
 
-    Set changes of each chunk.
+    Sets `changes` of each chunk.
     """
     if control[MOST_STEPS] < 0:
         return

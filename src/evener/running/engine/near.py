@@ -125,7 +125,7 @@ class NearLinks:
     def _watched(self) -> None:
         """Reply for this rank and ask other ranks while its kernel waits.
 
-        End the wait if there is an error.
+        Ends the wait if there is an error.
         """
         control = self._engine.control
         while self._waits is not None and not self._ended.wait(WATCHED):

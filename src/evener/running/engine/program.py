@@ -258,7 +258,7 @@ def parameters_of(
 def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names of a function's arguments.
 
-    Cached, because `halts` needs them in each superstep.
+    The result is cached, because `halts` needs it in each superstep.
     """
     return tuple(inspect.signature(function).parameters)
 

@@ -289,8 +289,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 def deliver(sizes, vertices, out, targets, received, values, work, control, parameters):  # noqa: ARG001
     """Lower the roots of own vertices to the values sent by other devices.
 
-    Set ENDED to 0 if any falls. One thread calls this before the next superstep. targets (s,):
-    local numbers.
+    Sets ENDED to 0 if any value falls. One thread calls this before the next superstep. targets
+    (s,): local numbers.
     """
     for i in range(np.uint64(targets.size)):
         root = np.uint64(work.parents[np.uint64(targets[i])])  # trees are flat

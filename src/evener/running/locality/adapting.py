@@ -54,7 +54,7 @@ Segment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
 def ordered(local: LocalGraph) -> tuple[LocalGraph, Reordering]:
     """Return a part in the order of `locality_order`, unless its order is good.
 
-    And the search's record.
+    Also returns the record of the search.
     """
     began = time.thread_time()
     found = renumbered(local, locality_order(local)) if is_bad_order(local) else local

@@ -133,9 +133,9 @@ def _by_cache(added):
 def _by_outputs(added):
     @cuda.jit
     def by_outputs(row_starts, local, entries, staged, x, partial, counts):
-        """Stage x.
+        """Stage x; threads process outputs.
 
-        threads process outputs, whose edges are consecutive: sums are the same in each run.
+        The edges of an output are consecutive, so sums are the same in each run.
         row_starts (outputs staged + 1,): where the edges of each output begin.
         """
         room = cuda.shared.array(ROOM, VALUE)

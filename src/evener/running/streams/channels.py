@@ -190,9 +190,9 @@ class FarReceiver:
 
 
 class ScatteringSender:
-    """The writer's end of a channel with copies of the reader. to: by reader.
+    """The writer's end of a channel with copies of the reader. to: ends by reader.
 
-    turns: reader by array.
+    turns: the reader of each array.
     """
 
     def __init__(self, to: Mapping[int, Sender], turns: Sequence[int]) -> None:
@@ -216,9 +216,9 @@ class ScatteringSender:
 
 
 class GatheringReceiver:
-    """The reader's end of a channel with copies of the writer. by: by writer.
+    """The reader's end of a channel with copies of the writer. by: ends by writer.
 
-    turns: writer by array.
+    turns: the writer of each array.
     """
 
     def __init__(self, by: Mapping[int, Receiver], turns: Sequence[int]) -> None:

@@ -96,7 +96,7 @@ def ends_of(copies: Sequence[FilterTimes], iterations: int) -> list[float]:
 def outputs_of(given: Sequence[tuple[int, Array]], keep: int | None = None) -> Array:
     """Return the outputs of a filter (iterations, ...), in order.
 
-    keep: only this many last ones.
+    keep: number of last iterations to return; None: all.
     """
     kept = sorted(given, key=lambda one: one[0])
     return np.stack([array for _, array in kept[-(keep or len(kept)) :]])

@@ -29,7 +29,7 @@ MOST_AHEAD = 32  # iterations that channels hold for copies at most: memory, not
 def places(begin: int, end: int) -> npt.NDArray[np.float64]:
     """Return the places in [0, 1) of iterations begin to end - 1 (end - begin,).
 
-    May be negative.
+    The numbers may be negative.
     """
     with np.errstate(over="ignore"):
         turned = np.arange(begin, end).astype(np.uint64) * GOLDEN
