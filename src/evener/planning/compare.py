@@ -313,7 +313,7 @@ def compare_edges(
 
     methods: names, or one name; None: all. edges, platform, options, keywords: see `split`, except
     the method; `read_edges` reads arcs and matrices. Every method gets the same targets and limits,
-    and its blocks are repaired to keep them. Raises UsageError for an unknown method, and the
+    and its blocks are repaired to satisfy them. Raises UsageError for an unknown method, and the
     errors of `split` if no contract exists.
     """
     reading, platform = as_edges(edges), as_platform(platform)

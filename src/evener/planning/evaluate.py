@@ -87,8 +87,8 @@ def evaluate_for_seconds(
 ) -> Evaluation:
     """Return the evaluation of a partition under the contract of a plan for seconds.
 
-    Under this contract, blocks keep memory and the user's limits, and no device finishes later than
-    the makespan that is predicted for this partition, apart from rounding.
+    Under this contract, blocks satisfy memory and the user's limits, and no device finishes later
+    than the makespan that is predicted for this partition, apart from rounding.
     """
     makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
     stated = max(makespan, np.nextafter(0, 1))
@@ -112,7 +112,7 @@ def stage(
     """Return the figures of a partition at a step before the final one, for a plan's record.
 
     O(n + m). graph: with the workload's weights. contract: the one that the final partition must
-    keep. of_faces: whether values are sent for faces.
+    satisfy. of_faces: whether values are sent for faces.
     """
     loads = np.asarray(graph.weights(), np.float64)[:, None]
     blocks = recounted_blocks(graph, partition, loads, of_faces=of_faces)
@@ -229,7 +229,7 @@ def evaluate_edges(
     *,
     epsilon: float = 0.03,
 ) -> EdgePlan:
-    """Return any edge partition as an EdgePlan, with its metrics and whether it keeps a contract.
+    """Return any edge partition as an EdgePlan: its metrics, and whether it satisfies a contract.
 
     edges, platform: see `split`; `read_edges` reads arcs and matrices. partition: the block of each
     edge, block b on device b. contract: None for that of `split` with this epsilon.

@@ -71,8 +71,8 @@ def plan(
     `options`. inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the
     plan; if `graph` is a file's name, they are determined here. progress: called with (step,
     fraction). Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that
-    keep their contract are found, UsageError if the tool does not support the options, ToolError if
-    it fails. The same arguments give the same plan, whatever the number of threads and the time
+    satisfy their contract are found, UsageError if the tool does not support the options, ToolError
+    if it fails. The same arguments give the same plan, whatever the number of threads and the time
     limit, except by external tools whose result depends on their threads.
     """
     options, platform = options_with(options, keywords), as_platform(platform)

@@ -117,7 +117,7 @@ def plan(
 
     inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the plan; if
     `graph` is a file's name, they are determined here. progress: called with (step, fraction).
-    Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that keep their
+    Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that satisfy their
     contract are found, UsageError if the tool does not support the options, ToolError if it fails.
     The same arguments give the same plan, whatever the number of threads and the time limit, except
     by external tools whose result depends on their threads.

@@ -102,7 +102,7 @@ def plan_slices(
     seed are replaced by those of `options`. size: the bytes of vertices and entries. progress:
     called with (step, fraction). The result does not depend on the number of processes. Raises
     UsageError for options that need the whole graph, InfeasibleError if the graph does not fit,
-    NotFoundError if no blocks that keep their contract are found.
+    NotFoundError if no blocks that satisfy their contract are found.
     """
     began = time.process_time()
     options = options.sending("vertices")

@@ -75,7 +75,7 @@ def split(
     notes: tuple[str, ...] = (),
     **keywords: Unpack[SplitKeywords],
 ) -> EdgePlan:
-    """Divide edges over the devices of a platform; the work of every block keeps its contract.
+    """Divide edges over the devices of a platform; the work of every block satisfies its contract.
 
     edges: an EdgeList, a result of `read_edges`, a file's name, or any graph that `plan` accepts.
     of, weighted: how a file, graph or matrix becomes edges, see `read_edges`. platform: see `plan`.

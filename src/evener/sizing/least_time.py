@@ -11,10 +11,10 @@ load, as a benchmark with equal blocks would measure it.
 
 gpa: the geometric partitioning algorithm, which cuts all speed curves with a line through the
 origin. In the plane of load and speed, all points on such a line take the same time, the inverse of
-its slope. Each line cuts a curve once if the curve keeps the shape rule (concave while it rises,
-then falling), and the loads at the cuts grow as the line becomes less steep. The algorithm looks
-for the slope at which the loads sum to n ([LR07]_; [Cla14]_, 4.1). This implementation finds the
-steepest line whose loads, rounded down, still suffice, so the whole sizes are optimal; [Cla14]_
+its slope. Each line cuts a curve once if the curve satisfies the shape rule (concave while it
+rises, then falling), and the loads at the cuts grow as the line becomes less steep. The algorithm
+looks for the slope at which the loads sum to n ([LR07]_; [Cla14]_, 4.1). This implementation finds
+the steepest line whose loads, rounded down, still suffice, so the whole sizes are optimal; [Cla14]_
 instead adds the units lost by rounding down to the largest loads.
 """
 
@@ -202,7 +202,7 @@ def solve_constant(problem: Problem) -> Solution:
 
 
 def solve_gpa(problem: Problem) -> Solution:
-    """Return the whole sizes of least makespan for curves that keep the shape rule.
+    """Return the whole sizes of least makespan for curves that satisfy the shape rule.
 
     Points that violate the shape rule are dropped. Akima models are replaced by the piecewise
     linear curves through their points. Raises UsageError for models without points.
@@ -222,9 +222,9 @@ def solve_gpa(problem: Problem) -> Solution:
 
 
 def in_shape(model: SpeedModel, name: str) -> SpeedModel:
-    """Return a model that keeps the shape rule.
+    """Return a model that satisfies the shape rule.
 
-    A Constant is returned unchanged, other models as Piecewise through the points that keep the
+    A Constant is returned unchanged, other models as Piecewise through the points that satisfy the
     rule. name: of the device, for messages. Raises UsageError for models without points.
     """
     if isinstance(model, Constant):
@@ -242,7 +242,7 @@ def in_shape(model: SpeedModel, name: str) -> SpeedModel:
 
 
 def _keeps_shape(model: Piecewise) -> bool:
-    """Return whether all points of the model keep the shape rule."""
+    """Return whether all points of the model satisfy the shape rule."""
     top = int(np.argmax(model.speeds))
     rise = np.diff(model.speeds, prepend=0.0)
     slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)

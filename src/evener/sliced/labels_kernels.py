@@ -81,7 +81,7 @@ def ask(rows, begin, order, labels, heaviest, pairs, asking, asked):
 
 @inner()
 def _choose(rows, i, v, w, heaviest, labels, near):
-    """Return the best cluster with room for row i, of weight w, and the best one without limit.
+    """Return row i's best cluster with room for its weight w, and that of most edge weight.
 
     Both are -1 if there is none. v: the global number of row i. near: scratch.
     """

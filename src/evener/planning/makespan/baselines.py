@@ -140,7 +140,7 @@ def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOpti
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:
-    """Repair blocks (n,) to keep their contract, and map them to the best devices."""
+    """Repair blocks (n,) to satisfy their contract, and map them to the best devices."""
     partition = enforced(graph, part, terms, options).partition
     mapping = mapped(graph, partition, terms, options)
     return np.asarray(partition.part if mapping is None else mapping.applied(partition).part)

@@ -147,7 +147,7 @@ def searched(
     all_slabs = slabs_of_all(maker, slabs, targets_of(problem, baselines))
     reference = first_made(baselines, alone, all_slabs)
     if reference is None:
-        raise baselines.refused or NotFoundError("no partition keeps within the devices' memory")
+        raise baselines.refused or NotFoundError("no partition fits the devices' memory")
     found = present(baselines.cut, *baselines.metis, alone, all_slabs)
 
     estimator = estimator_by(problem, reference)

@@ -128,9 +128,9 @@ class FilterTurns:
         return np.maximum(gaps[graph.tails], gaps[graph.heads])
 
     def _meanwhile(self, c: int) -> int:
-        """Return how many iterations begin, by the plan, while a copy runs one, and one more.
+        """Return how many iterations begin, by the plan, while a copy runs one, plus one.
 
-        At most as many as it has one of: its own, spread over these, take no longer than they do.
+        At most ceil(1 / (the copy's share of the data)): on average, it runs one of these.
         """
         own, plan = self.copies(int(self.of[c])), self.plan
         parts = plan.graph.vector[own.start : own.stop]
