@@ -30,6 +30,6 @@ mapping/         assigns blocks to devices
 May import sizing (rounding), io (accept), plans, graphs and platforms. Read registry.py, then
 portfolio.py and enforce.py.
 
-A plan enters this package three times: to make blocks, to satisfy their contract, and to map them to
-devices.
+A plan enters this package three times: to make blocks, to satisfy their contract, and to map them
+to devices.
 """
