@@ -97,7 +97,7 @@ def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) ->
     pay for bytes that pass through. Filters raise errors as in `run_stream`.
     """
     if iterations < 1:
-        raise UsageError(f"{iterations} iterations: at least one is needed")
+        raise UsageError(f"the number of iterations must be at least 1, not {iterations}")
     turns = FilterTurns(program, plan, iterations)
     mine, theirs = program.graph, plan.graph
     if plan.copy_of is None and _channels(mine) != _channels(theirs):

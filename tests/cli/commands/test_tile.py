@@ -107,7 +107,7 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "no device has a place"),
         (["--k", 3, "--size", 8, "--method", "fpm-kl", "--columns", 2], 2, "2 columns"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 4], 2, "4 columns"),
-        (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not fit 3"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--columns", "2,2"], 2, "do not add up to 3"),
         (["--k", 3, "--size", 8, "--columns", "2,x"], 2, "whole number"),
         (["--k", 3, "--size", 8, "--method", "kl", "--sizes", "gpa"], 2, "takes no sizes"),
         (["--k", 3, "--size", 8, "--columns", 3], 2, "These methods do: kl, fpm-kl."),
