@@ -62,7 +62,7 @@ REFUSED = {
     "union schedule needs": {"union": True, "combine": "max", "dtype": "uint32"},
     "needs a function priority": {"init": zero, "combine": "min", "schedule": "bucket"},
     "must be integers": {"init": zero, "combine": "or", "dtype": "float32"},
-    "of the dense schedule": {
+    "works only with the dense schedule": {
         "init": zero, "halt": halting, "combine": "min", "schedule": "frontier",
     },
     "not a Python function": {"init": np.sqrt},
