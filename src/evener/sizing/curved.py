@@ -168,7 +168,7 @@ def curve_notes(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -
             loads = [sample.load for sample in curve.samples]
             if not min(loads) / FAR <= size <= max(loads) * FAR:
                 measured = f"measured from {min(loads):,.6g} to {max(loads):,.6g}"
-                said.append(f"{curve.name} gets {size:,.6g} units, {measured}")
+                said.append(f"{curve.name} gets {size:,.6g}, {measured}")
     if not said:
         return notes
     more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""
