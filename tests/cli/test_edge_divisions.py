@@ -42,7 +42,7 @@ def test_the_order_of_clones_and_what_a_buffer_is_for_are_in_the_json(case, caps
     words[1] = str(tmp_path / "x.el")
     assert main([*words, "--stream", "--buffer", "20"]) == 0
     notes = json.loads(capsys.readouterr().out)["notes"]
-    assert any("the others waited in a buffer of 20 edges" in note for note in notes)
+    assert any("the other edges waited in a buffer of 20 edges" in note for note in notes)
 
 
 def run(case, *words):

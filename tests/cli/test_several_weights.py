@@ -37,7 +37,7 @@ def test_plan_evaluate_replay(evener, several, machine, tmp_path):
     options = ("--machine", machine, "--epsilon", 0.05)
     code, out, _ = evener("plan", several, *options, "-o", plan, "--report", page)
     assert code == 0
-    assert "2 weights per vertex, shared by speed, speed (--constraints chooses)" in out
+    assert "2 weights per vertex, divided by speed, speed (see --constraints)" in out
     assert "off 1" in out
     certificate = read_plan(plan).certificate
     assert certificate.all_hold
@@ -59,7 +59,7 @@ def test_by_memory(evener, several, machine, tmp_path):
     options = ("--machine", machine, "--constraints", "speed,memory", "-o", plan)
     code, _, err = evener("plan", several, *options)
     assert code == 4
-    assert "found no partition" in err or "lie on the same vertices" in err
+    assert "found no partition" in err or "same vertices have both weights" in err
     assert evener("plan", several, *options, "--epsilon", 0.2)[0] == 0
     kept = read_plan(plan)
     assert np.allclose(kept.certificate.contract.further[0].targets, [799 / 3, 1598 / 3])

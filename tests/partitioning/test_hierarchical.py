@@ -205,7 +205,7 @@ def test_k_means_along_the_tree_by_name():
     assert "follows the levels of the machine: 3 > 7 > 12" in found.notes[1]
     assert_is_partition(graph, found.part, 12)
     flat = partition_with("geohier", graph, Request(SHARES))
-    assert "no levels to follow" in flat.notes[1]
+    assert "no levels to divide along" in flat.notes[1]
 
 
 def test_k_means_along_the_tree_of_any_graph_and_tree():

@@ -198,7 +198,7 @@ def test_auto_takes_our_own_for_several_weights():
     graph = grid(6, 6).with_(vwgt=np.ones((36, 2)))
     result = partition_with("auto", graph, Request(np.array([2.0, 1])))
     assert result.tool == "evener"
-    assert result.notes[0].endswith("(lowers the cut within limits on every weight)")
+    assert result.notes[0].endswith("(minimises the cut within limits on every weight)")
     assert np.bincount(result.part).tolist() == [24, 12]
 
 
@@ -225,8 +225,8 @@ def test_more_blocks_than_vertices():
     [
         (np.zeros(3, np.int64), r"returned \(3,\) int64 for 4 vertices"),
         (np.zeros(4), r"returned \(4,\) float64"),
-        (np.array([0, 1, 2, 0]), "returned blocks 0 to 2 for 2"),
-        (np.array([0, -1, 1, 0]), "returned blocks -1 to 1 for 2"),
+        (np.array([0, 1, 2, 0]), "returned block numbers 0 to 2 for 2"),
+        (np.array([0, -1, 1, 0]), "returned block numbers -1 to 1 for 2"),
     ],
 )
 def test_nonsense_is_caught(monkeypatch, part, said):
@@ -267,7 +267,7 @@ def test_auto_takes_ours_and_says_so(coordinates):
     assert choose_tool(graph, Request(UNEQUAL))[0] == "evener"
     result = partition_with("auto", graph, Request(UNEQUAL))
     assert result.tool == "evener"
-    assert result.notes[0].startswith("Partitioner: evener (lowers the cut within limits)")
+    assert result.notes[0].startswith("Partitioner: evener (minimises the cut within limits)")
 
 
 def star(n):

@@ -93,7 +93,7 @@ def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
         ("twice the bandwidth of a0 - hub",
          predicted(replace(platform, connections=(wider, *links[1:])))),
         ("twice the speed of a0", predicted(replace(platform, devices=(faster, *devices[1:])))),
-        ("half the bytes a value", predicted(does=replace(workload, bytes_per_value=1.0))),
+        ("half the bytes per value", predicted(does=replace(workload, bytes_per_value=1.0))),
         ("overlap communication with computation", predicted(does=replace(workload, overlap=True))),
     ):  # fmt: skip
         expected = seconds if seconds < 0.995 * limits.seconds else None

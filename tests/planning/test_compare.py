@@ -63,7 +63,7 @@ def test_a_failing_tool_is_told_and_not_fatal(monkeypatch):
     results = ev.compare(path(30), PLATFORM, ["rcb", "fake", "metis"], ev.PlanOptions())
     assert "needs coordinates" in results[0].note
     assert results[0].raw is results[0].kept is None
-    assert "fake returned blocks 7 to 7 for 3 of them" in results[1].note
+    assert "fake returned block numbers 7 to 7 for 3 blocks" in results[1].note
     assert results[2].kept.certificate.all_hold
 
 

@@ -84,7 +84,7 @@ def least_for(path):
         try:
             planned(path, memory=memory)
         except (UsageError, MemoryShortError) as error:
-            memory = int(re.search(r"at least --memory (\d+)MiB", error.hint).group(1)) << 20
+            memory = int(re.search(r"--memory to at least (\d+)MiB", error.hint).group(1)) << 20
     return memory
 
 
@@ -145,7 +145,7 @@ def test_weighted_text_keeps_within_its_bound(tmp_path, suffix):
         np.savetxt(path, rows, "%d", header=head if suffix == "mtx" else "", comments="")
     command = ["plan", path, "--objective", "cut", "-o", tmp_path / "a.plan", "--k", "4"]
     told = run_evener(*command, "--memory", "1MiB").stderr
-    least = int(re.search(r"at least --memory (\d+)MiB", told)[1]) << 20
+    least = int(re.search(r"--memory to at least (\d+)MiB", told)[1]) << 20
     assert keeps_within(least, *command)
 
 

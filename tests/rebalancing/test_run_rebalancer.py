@@ -256,4 +256,4 @@ def test_why_a_move_is_withheld_is_said():
         assert check.decision == "stay"
         assert 0.85 * check.believed * check.cost <= check.lost < 0.85 * check.cost
     adviser, _, _ = on_clock([takes_turns], asked=60)
-    assert adviser.checks[-1].reason.startswith("supersteps with such blocks took")
+    assert adviser.checks[-1].reason.startswith("earlier supersteps with similar blocks took")

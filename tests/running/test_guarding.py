@@ -164,7 +164,7 @@ def test_a_file_of_another_user_is_not_opened(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.raises(PermissionError):
         guarding._in_common(mine)
-    assert "is not of this user" in capfd.readouterr().err
+    assert "belongs to another user" in capfd.readouterr().err
 
 
 def test_a_program_that_no_launcher_has_started_has_no_guard(monkeypatch):

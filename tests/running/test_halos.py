@@ -205,13 +205,13 @@ def test_what_does_not_fit_is_refused_on_all_ranks():
     }
     assert refused(2, nothing, (2, {}, {0: (2, 5)})).pop().startswith("rank 0 sends 0 values")
     assert refused(2, (2, {1: [2]}, {}), nothing) == {
-        "rank 1 is sent values of vertices beyond the 2 own ones"
+        "the numbers of vertices sent to rank 1 exceed the 2 own vertices"
     }
-    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value is sent to rank 1 twice"}
+    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"the same value is sent to rank 1 twice"}
     assert refused(2, (2, {}, {1: [3]}), nothing) == {
         "ghosts must be numbered from n_owned on, and each must be received once"
     }
-    assert refused(2, (2, {2: [0]}, {}), nothing) == {"rank 0 of 2 has no neighbour 2"}
+    assert refused(2, (2, {2: [0]}, {}), nothing) == {"rank 0 of 2 cannot exchange with rank 2"}
     assert refused(2, (2, {1: [0.5]}, {}), nothing).pop().endswith("whole numbers, not float64")
 
 

@@ -66,7 +66,7 @@ def test_nothing_is_left_where_the_file_is_wrong(tmp_path):
     path = tmp_path / "g.graph"
     path.write_text("3 2\n2\n1 3\n1\n")
     partition = Partition(np.array([0, 1, 0]), 2)
-    with pytest.raises(InputError, match="at one of its ends alone"):
+    with pytest.raises(InputError, match="at only one of its ends"):
         distribute_file(tmp_path / "parts", open_stream(path, 3, {}), partition)
     assert [one.name for one in tmp_path.iterdir()] == ["g.graph"]
     path.write_text("3 2\n2\n1 3\n2\n")

@@ -147,7 +147,7 @@ def test_a_metis_file_with_comments_blank_lines_and_weights(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "error", "said"),
     [
-        ("g.graph", "3 2\n2\n1 3\n1\n", InputError, "at one of its ends alone"),
+        ("g.graph", "3 2\n2\n1 3\n1\n", InputError, "at only one of its ends"),
         ("g.graph", "3 2 1\n2 1\n1 1 3 2\n2 3\n", InputError, "different weights"),
         ("g.graph", "3 2\n2\n1 1\n2\n", InputError, "more than once"),
         ("g.graph", "3 2\n2\n1 x\n2\n", InputError, "a number is needed, not 'x'"),

@@ -136,7 +136,7 @@ def test_a_vertex_heavier_than_a_share_has_a_block_of_its_own(weights, k, loads)
         return
     made = plan(graph, k)
     assert sorted(made.certificate.weights.tolist()) == loads
-    assert any("its block is above its target" in note for note in made.notes)
+    assert any("this block is above its target" in note for note in made.notes)
 
 
 def test_room_for_a_vertex_only_within_memory():
@@ -203,9 +203,9 @@ def test_one_weight_alone():
 @pytest.mark.parametrize(
     ("shares", "message"),
     [
-        (("speed", "size", "equal"), "weights cannot be shared by 'size'"),
+        (("speed", "size", "equal"), "weights cannot be divided by 'size'"),
         (("speed", "equal"), r"2 shares \(speed,equal\) for 3 weights per vertex"),
-        (("memory", "speed", "speed"), "the first weight must be shared by speed, not memory"),
+        (("memory", "speed", "speed"), "the first weight must be divided by speed, not memory"),
         (("speed", "memory", "speed"), "memory of device 'dev1', which is not stated"),
     ],
 )

@@ -34,7 +34,7 @@ def test_blocks_are_runs_of_the_curve(graph, weighted):
 def test_points_in_one_place_are_told():
     graph = grid([20, 20])
     graph = graph.with_(coords=np.zeros((400, 2)))
-    with pytest.raises(NotFoundError, match="lie in one place"):
+    with pytest.raises(NotFoundError, match="have nearly the same coordinates"):
         curve_blocks(InMemoryGraph(graph), limits_of(400, [1, 1]))
 
 

@@ -76,7 +76,7 @@ BANDED = banded(600, 60)  # clusters of a block's size hold few of its edges
     ("edges", "share", "k", "says", "most"),
     # Most copies, relative to HDRF's. Without clusters the sixteenth of the grid has 0.91.
     [
-        (shuffled(EDGES), 16, 4, "edges inside clusters were placed first", 0.25),
+        (shuffled(EDGES), 16, 4, "edges inside clusters were assigned first", 0.25),
         (BANDED, 4, 32, "edges near each other share vertices", 0.7),
         (shuffled(BANDED), 8, 32, "the order of edges does not help", 0.65),
         (EDGES, 1, 4, None, 0.1),

@@ -47,7 +47,7 @@ def test_plans_by_an_order_keep_the_contract():
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        ({"method": "spac", "order": "degree"}, "spac has no order of clones"),
+        ({"method": "spac", "order": "degree"}, "method spac does not take an order of clones"),
         ({"method": "spac-path", "order": "size"}, "order"),
         ({"method": "spac-path", "order": "coordinate"}, "needs coordinates"),
     ],

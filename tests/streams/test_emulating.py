@@ -131,7 +131,7 @@ def test_what_is_refused():
     with pytest.raises(UsageError, match="transit"):
         emulate_stream(program, plan, 3)
     plan = map_filters(graph, platform, MapOptions("greedy"))
-    with pytest.raises(UsageError, match="0 iterations"):
+    with pytest.raises(UsageError, match="at least 1, not 0"):
         emulate_stream(program, plan, 0)
     with pytest.raises(UsageError, match="for another graph"):
         emulate_stream(program, replace(plan, graph=drawn_graph(rng, 5)), 3)

@@ -1,33 +1,35 @@
-"""Blocks of unequal weight: Evener's and other people's partitioners, repair and refinement.
+"""Partitioners for blocks of unequal weight: Evener's and external ones; repair and refinement.
 
-By name, whichever partitioner it is:
+For all partitioners:
 
-registry.py      partition_with calls one, after a check that it can do what is asked
-tools.py         the table of all, what each can do, and how it is called
-requests.py      what is asked; external/: other people's, in child processes
+registry.py      partition_with: calls a partitioner by name, after checking what it can do
+tools.py         the table of all partitioners: what each can do, and how to call it
+requests.py      Request: targets and options of a call
+external/        partitioners of other projects, called in child processes
 
-Our own:
+Evener's partitioners:
 
-portfolio.py     one partition, or on small graphs the best of several, by
-multilevel/      shrink, place, refine on the way back, on the levels of levels/; first blocks from
-                 initial/ (k-means, bisection, diffusion, geometry); refinement/ (FM, minimum
-                 cuts, volumes); label_propagation/ for graphs of uneven degrees
-multiconstraint/ the same for several weights per vertex
-hierarchical.py  along the tree of a machine
-geographer.py    the LDHT paper's: k-means, then FM between pairs of blocks
+portfolio.py     one partition or, for small graphs, the best of several
+multilevel/      coarsen, partition the coarsest graph, refine level by level; uses levels/ (coarse
+                 graphs), initial/ (k-means, bisection, diffusion, geometry) and refinement/ (FM,
+                 minimum cuts, volumes)
+label_propagation/ for graphs of uneven degrees
+multiconstraint/ the multilevel method for several weights per vertex
+hierarchical.py  divides along the tree of a machine
+geographer.py    the partitioner of the LDHT paper: k-means, then FM between pairs of blocks
 makespan/        refinement for predicted seconds, called by planning
 policies/        the policies of Guo et al., for machines of CPUs and GPUs
 
-Any blocks:
+For any partition:
 
-enforce.py       brings them within their contract, with the steps of repair/; multiconstraint has
-                 those for several weights
-refine.py        improves them, and never makes them worse
-mapping/         which device each block goes to
+enforce.py       changes it until it satisfies its contract, with the steps of repair/ (for several
+                 weights: of multiconstraint/)
+refine.py        improves it, and never makes it worse
+mapping/         assigns blocks to devices
 
 May import sizing (rounding), io (accept), plans, graphs and platforms. Read registry.py, then
 portfolio.py and enforce.py.
 
-A plan enters this room three times: for blocks, to bring them within their contract, and to map
-them onto devices.
+A plan enters this package three times: to make blocks, to satisfy their contract, and to map them
+to devices.
 """

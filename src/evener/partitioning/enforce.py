@@ -84,7 +84,7 @@ def enforce(
         disconnected = pieces_left(state) if connected else ()
     elif connected:
         raise UsageError(
-            "connected blocks work with one weight per vertex; this graph has several",
+            "connected blocks (--connected) need one weight per vertex, but this graph has several",
             hint="--constraint I selects one weight, counted from 0.",
         )
     else:
@@ -101,7 +101,10 @@ def _enforced(
 
 
 def _kept(state: State, connected: bool, names: list[str]) -> Part:
-    """Return blocks (n,) that satisfy the contract on one weight; `state` is changed to them."""
+    """Return blocks (n,) that satisfy the contract on one weight.
+
+    `state` is changed to these blocks.
+    """
     if connected or not state.holds():
         prove_possible(state, names)
         _repair(state)
@@ -141,8 +144,9 @@ def _check(state: State, names: list[str]) -> None:
     off = int((violations > 0).sum())
     heaviest = float(state.weights[state.free].max(initial=0.0))
     raise NotFoundError(
-        f"found no partition that keeps every contract: {names[b]} {what} ({off} block(s) off)",
-        hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
+        f"found no partition that satisfies every block's limits: {names[b]} {what} (blocks that "
+        f"violate limits: {off})",
+        hint=f"The heaviest vertex weighs {heaviest:,.6g}. Increase --epsilon.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Geographer-R: balanced k-means, then FM on pairs of blocks, by an edge colouring of their graph.
+"""Geographer-R: balanced k-means, then FM on pairs of blocks, in the order of an edge colouring.
 
     order -> k-means -> coarsen inside blocks -> on each level, for each colour: refine its pairs
 

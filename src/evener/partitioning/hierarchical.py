@@ -178,7 +178,7 @@ def _divided(
     groups: Contract,
     depth: int,
 ) -> Part:
-    """Divide every group of the level above among its groups on this level; return these (n,).
+    """Divide every group of the level above into its groups on this level; return groups (n,).
 
     owner, row (k,): the group of each device on the level above, and on this level. part (n,): the
     group of each vertex on the level above. groups: contract of the groups on this level.

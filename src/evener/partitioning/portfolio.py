@@ -1,10 +1,10 @@
 """Evener's partitioner: one partition of a large graph, or the best of several of a small graph.
 
-For thousands of vertices, blocks that are placed and refined once are as good as the best of more
-attempts. For dozens of vertices, single moves matter and an attempt takes very little time.
-Therefore blocks are started in several ways (with other seeds, without coordinates, at random, by
-perturbing the best), and each start is refined, repaired and scored. Sparse graphs of uneven
-degrees are divided both by label propagation and by the multilevel method, whatever their size.
+For thousands of vertices, one attempt (initial blocks, refined once) is as good as the best of
+several. For dozens of vertices, single moves matter and an attempt takes very little time.
+Therefore several initial partitions are made (with other seeds, without coordinates, at random, by
+perturbing the best), and each is refined, repaired and scored. Sparse graphs of uneven degrees are
+divided both by label propagation and by the multilevel method, whatever their size.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
     if used.size > graph.n:
         raise InfeasibleError(f"there are {used.size:,} blocks but only {graph.n:,} vertices")
     if used.size == 1:
-        outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("one block takes everything",))
+        outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("there is only one block",))
     else:
         run = tool.run if graph.n_constraints == 1 or tool.several is None else tool.several.run
         outcome = run(graph, request.of_blocks(used))
@@ -78,13 +78,13 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that "auto" selects for this graph and request, and the reason.
 
-    It is Evener's own partitioner or, if that cannot do the request, the first of AUTO_ORDER that
-    is installed and can. Raises UsageError if no tool can.
+    It is Evener's own partitioner if that can satisfy the request, else the first tool of
+    AUTO_ORDER that is installed and can. Raises UsageError if no tool can.
     """
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
         where = " on every weight" if graph.n_constraints > 1 else ""
-        return "evener", f"lowers the {request.objective.replace('_', ' ')} within limits{where}"
+        return "evener", f"minimises the {request.objective.replace('_', ' ')} within limits{where}"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"as {without}"
@@ -130,7 +130,7 @@ def _way_out(graph: Graph) -> str:
     if graph.n_constraints > 1:
         return "--constraint I selects one weight, counted from 0 (`constraint=I` of `read`)."
     absent = [reason for tool in TOOLS.values() if (reason := tool.available()) is not None]
-    return "; ".join(absent) if absent else "No partitioner can, and all of them are installed."
+    return "; ".join(absent) if absent else "All are installed, but none can do this."
 
 
 def _checked(part: npt.NDArray[Any], n: int, k: int, tool: str) -> npt.NDArray[np.int32]:
@@ -138,7 +138,9 @@ def _checked(part: npt.NDArray[Any], n: int, k: int, tool: str) -> npt.NDArray[n
     if part.shape != (n,) or part.dtype.kind not in "iu":
         raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")
     if n and (part.min() < 0 or part.max() >= k):
-        raise ToolError(f"{tool} returned blocks {part.min()} to {part.max()} for {k} of them")
+        raise ToolError(
+            f"{tool} returned block numbers {part.min()} to {part.max()} for {k} blocks"
+        )
     return part.astype(np.int32, copy=False)
 
 

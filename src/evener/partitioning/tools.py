@@ -2,7 +2,7 @@
 
 To add a partitioner, write a function that takes a graph and a Request and returns an Outcome, and
 add a Tool with this function to TOOLS. Evener's own partitioners run in this process; external ones
-run in a child process, each called by a module of `external`. Results are checked in registry.py.
+run in a child process, each called by a module of `external`. registry.py checks the results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from evener.plans.partition import Contract
 
 ALL_THREADS = 4096  # more than any machine has: the tool uses all threads of the request
 EXTERNAL = "evener.partitioning.external"
-WITHOUT_EDGES = "uses coordinates alone, not edges or their weights"
+WITHOUT_EDGES = "uses only coordinates, not edges or their weights"
 
 Run = Callable[[Graph, Request], Outcome]
 Missing = Callable[[], str | None]
@@ -130,7 +130,7 @@ def _tree_of(request: Request) -> tuple[Tree, str]:
     from evener.partitioning.initial.trees import simplest
 
     tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
-    how = "all devices are at one place, so the machine has no levels to follow"
+    how = "all devices are at one place, so the machine has no levels to divide along"
     if len(tree):
         groups = [int(row.max()) + 1 for row in tree]
         how = (

@@ -1,7 +1,7 @@
-"""Find what limits a partition on a platform, and which changes of the platform would help most.
+"""Finds what limits a partition on a platform, and which changes of the platform would help most.
 
-A change is predicted with unchanged blocks, by the prediction that the search uses. Only for more
-memory do the sizes of blocks change.
+The effect of a change is predicted for unchanged blocks, by the same prediction as in the search.
+Only for more memory do the sizes of blocks change.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Bottleneck:
     Its seconds are compute, latency (alpha), transfer (beta x bytes), waiting (for shared links),
     delay (by partners) and fixed, minus overlapped. neighbours: number of devices it exchanges
     with. link: the shared link it waits for, "" if none. next_device, next_seconds: the device that
-    would finish last without this one, if none were delayed; None if one device does all the work.
+    would finish last if this one were faster and no device were delayed; None if one device does
+    all the work.
     """
 
     device: str
@@ -149,7 +150,7 @@ def _changes(
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))
     if now.communicate.any():
         half = replace(workload, bytes_per_value=workload.bytes_per_value / 2)
-        yield "half the bytes a value", platform, half
+        yield "half the bytes per value", platform, half
         if not workload.overlap:
             hidden = replace(workload, overlap=True)
             yield "overlap communication with computation", platform, hidden
@@ -276,7 +277,7 @@ def _sooner(link: Link) -> Link:
 def more_memory(
     judged: Evaluation, platform: Platform, workload: Workload, kinds: Sequence[Sequence[int]]
 ) -> Iterator[tuple[Sequence[int], float]]:
-    """Yield devices of which some are full, and the relative makespan with twice their memory.
+    """Yield groups of devices with full memory, and the relative makespan with twice their memory.
 
     kinds: groups of devices of one kind. The ratio, at most 1, compares two sets of sizes at which
     all devices finish together; each device exchanges as much as now, and devices without a block
@@ -310,7 +311,10 @@ def _first_of_kinds(
 
 
 def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
-    """Return (k,) the capacity of each device [units], at least its load; (k,) which are full."""
+    """Return the capacity of each device [units], at least its load, and whether it is full.
+
+    Both arrays have shape (k,).
+    """
     certificate = judged.certificate
     loads = certificate.weights
     busy = (loads > 0) & (certificate.bytes > 0)

@@ -45,9 +45,9 @@ class Breakdown:
     links and the bytes that the run sent. is_scaled: whether predicted seconds are scaled so that
     computing has the measured sum, because the plan's speeds are relative. describes_work: whether
     loads are roughly proportional to the arcs read, or given by the user's kernel or weights.
-    seconds: measured, of a mean superstep; whole: of all supersteps. evened: seconds of computing
-    if loads matched the measured speeds. is_emulated: whether measured seconds are those of a
-    virtual clock.
+    seconds: measured time of a mean superstep; whole: of all supersteps together. evened: seconds
+    of computing if loads matched the measured speeds. is_emulated: whether measured seconds are
+    those of a virtual clock.
     """
 
     loads: FloatArray
@@ -68,12 +68,12 @@ class Breakdown:
 
     @property
     def busy(self) -> FloatArray:
-        """(k,) seconds without waiting [s]."""
+        """Seconds without waiting (k,) [s]."""
         return np.asarray(sum(own for name, own in self.measured.items() if name != "waiting"))
 
     @property
     def waiting_share(self) -> FloatArray:
-        """(k,) share of its time that each device waits; 0 without a load."""
+        """Fraction of its time that each device waits (k,); 0 without a load."""
         total = self.busy + self.measured["waiting"]
         share = self.measured["waiting"] / np.maximum(total, 1e-300)
         return np.where(self.loads > 0, share, 0.0)
@@ -84,7 +84,7 @@ class Limit(NamedTuple):
 
     unknown: the run was too short to tell. units: the plan's loads do not describe the work. loads:
     loads describe the work but do not match the speeds. exchange: loads match the speeds. waits:
-    the device that waits most, share: the share of its time that it waits. last: the device that
+    the device that waits most; share: the fraction of its time that it waits. last: the device that
     computes longest.
     """
 
@@ -104,7 +104,7 @@ class Divided(NamedTuple):
 
     @property
     def loads(self) -> FloatArray:
-        """(k,) loads [units]."""
+        """Loads (k,) [units]."""
         return np.asarray(self.evaluation.certificate.weights, np.float64)
 
 
@@ -226,12 +226,12 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
 
 
 def passes_of(run: ProgramRun, arcs: NumberArray) -> FloatArray:
-    """Return (k,) how many times a mean superstep reads each of a device's arcs (k,)."""
+    """Return how many times a mean superstep reads each of a device's arcs (k,)."""
     return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
 
 
 def _arcs_of_blocks(graph: Graph | DirectedGraph | RankParts, partition: Partition) -> NumberArray:
-    """Return (k,) the number of arcs that leave the vertices of each block."""
+    """Return the number of arcs that leave the vertices of each block (k,)."""
     if isinstance(graph, RankParts):
         return graph.out_arcs
     return np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)

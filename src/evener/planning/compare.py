@@ -1,4 +1,4 @@
-"""Run several tools on the same input with equal sizes and limits, and compare them.
+"""Runs several tools on the same input with equal sizes and limits, and compares them.
 
 `compare` runs partitioners of vertices; on machines with links, `compared_plan` adds the plan for
 seconds, which has its own sizes. `compare_edges` runs methods of dividing edges, `compare_filters`
@@ -65,7 +65,7 @@ MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small p
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One tool's evaluated result: raw, as the tool returned it; kept, after repair and mapping.
+    """The evaluated result of a tool: `raw` as the tool returned it, `kept` after repair, mapping.
 
     cpu_seconds: the tool's own CPU time [s]; enforce_seconds: that of the repair [s]. moved: number
     of vertices that the repair moved. mapping: None if no block changed its device. note: why raw
@@ -257,7 +257,7 @@ def own_cpu_seconds(
 
 
 def _load_kernels(graph: Graph) -> None:
-    """Repair a path of 64 vertices of the same types: no tool's time shall include loading code."""
+    """Repair a small path graph, so that no tool's measured time includes loading the kernels."""
     n, c = 64, graph.n_constraints
     path = Graph.from_edges(
         n,
@@ -313,7 +313,7 @@ def compare_edges(
 
     methods: names, or one name; None: all. edges, platform, options, keywords: see `split`, except
     the method; `read_edges` reads arcs and matrices. Every method gets the same targets and limits,
-    and its blocks are repaired to keep them. Raises UsageError for an unknown method, and the
+    and its blocks are repaired to satisfy them. Raises UsageError for an unknown method, and the
     errors of `split` if no contract exists.
     """
     reading, platform = as_edges(edges), as_platform(platform)
@@ -342,7 +342,7 @@ def compare_edges(
 
 
 def _load_edge_kernels(method: str, edges: EdgeList, options: SplitOptions) -> None:
-    """Divide a path of edges of the same types, so that no method's time includes loading code."""
+    """Divide a small graph of the same types, so that no method's time includes loading code."""
     m = WARMING_EDGES
     work: Any = None if edges.weights is None else np.ones(m, edges.weights.dtype)
     path = EdgeList(m + 1, np.arange(m), np.arange(1, m + 1), work)
@@ -401,7 +401,7 @@ def compare_filters(
 
 
 def _load_stream_kernels(asked: MapOptions, reading: CostReading | None) -> None:
-    """Map a few filters first, so that no method's time includes loading code."""
+    """Map a few filters first, so that no method's measured time includes loading code."""
     n = 4
     ends = np.arange(n - 1)
     graph = StreamGraph(

@@ -1,4 +1,4 @@
-"""Decide whether to divide vertices or edges, by the predicted seconds of both plans.
+"""Decides whether to divide vertices or edges, by the predicted seconds of both plans.
 
 Both plans have the same work on the same devices. With blocks of vertices, a vertex sends a value
 to each other block that contains one of its neighbours. With blocks of edges, each copy of a vertex
@@ -124,7 +124,7 @@ def predicted_on_edges(
 
 
 def _loads(graph: Graph, edges: FloatArray, copies: Copies, workload: Workload) -> FloatArray:
-    """Return (k,) the work of each block [units]; edges (k,): work of its edges, in any unit."""
+    """Return the work of each block (k,) [units]; edges (k,): work of its edges, in any unit."""
     share = edges / max(float(edges.sum()), 1e-300)
     vertex, edge = workload.shares
     if not (vertex or edge):

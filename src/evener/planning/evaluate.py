@@ -1,4 +1,4 @@
-"""Evaluate any partition on a platform, and check the figures that a plan states."""
+"""Evaluates any partition on a platform, and checks the figures that a plan states."""
 
 from __future__ import annotations
 
@@ -71,7 +71,8 @@ def evaluate(
     if not np.isfinite(judged.prediction.seconds).all():
         device = platform.names[judged.prediction.bottleneck]
         raise InputError(
-            f"device {device!r} would need more seconds than a number can hold",
+            f"device {device!r} takes too long: its seconds exceed the largest floating-point "
+            f"number",
             hint="Check its speed and its links.",
         )
     return judged
@@ -82,8 +83,8 @@ def evaluate_for_seconds(
 ) -> Evaluation:
     """Return the evaluation of a partition under the contract of a plan for seconds.
 
-    Under this contract, blocks keep memory and the user's limits, and no device finishes later than
-    the makespan that is predicted for this partition, apart from rounding.
+    Under this contract, blocks satisfy memory and the user's limits, and no device finishes later
+    than the makespan that is predicted for this partition, apart from rounding.
     """
     makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
     stated = max(makespan, np.nextafter(0, 1))
@@ -107,7 +108,7 @@ def stage(
     """Return the figures of a partition at a step before the final one, for a plan's record.
 
     O(n + m). graph: with the workload's weights. contract: the one that the final partition must
-    keep. of_faces: whether values are sent for faces.
+    satisfy. of_faces: whether values are sent for faces.
     """
     loads = np.asarray(graph.weights(), np.float64)[:, None]
     blocks = recounted_blocks(graph, partition, loads, of_faces=of_faces)

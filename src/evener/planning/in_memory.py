@@ -1,12 +1,12 @@
-"""Make a certified plan from a graph and a platform, for least cut or for least seconds.
+"""Makes a certified plan from a graph and a platform, for least cut or for least seconds.
 
 Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> evaluated
 Least seconds:  the search of evener.planning.makespan, which takes these steps for METIS and for
                 the least cut, and others that change sizes, blocks and devices together;
                 its best partition -> evaluated
 
-A plan is returned only if the evaluation finds that every block keeps its contract. The steps that
-both take are in evener.planning.steps.
+A plan is returned only if the evaluation finds that every block satisfies its contract. The steps
+common to both are in evener.planning.steps.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def plan(
     `options`. inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the
     plan; if `graph` is a file's name, they are determined here. progress: called with (step,
     fraction). Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that
-    keep their contract are found, UsageError if the tool does not support the options, ToolError if
-    it fails. The same arguments give the same plan, whatever the number of threads and the time
+    satisfy their contract are found, UsageError if the tool does not support the options, ToolError
+    if it fails. The same arguments give the same plan, whatever the number of threads and the time
     limit, except by external tools whose result depends on their threads.
     """
     options, platform = options_with(options, keywords), as_platform(platform)
@@ -133,14 +133,14 @@ class _Made:
 
 
 def refuse_broken(judged: Evaluation, platform: Platform) -> None:
-    """Raise NotFoundError if the evaluation finds blocks that break their contract.
+    """Raise NotFoundError if the evaluation finds blocks that violate their contract.
 
-    Earlier steps raise errors for contracts that they cannot keep; this checks their result against
-    independently counted figures.
+    Earlier steps raise errors for contracts that they cannot satisfy; this checks their result
+    against independently counted figures.
     """
     if not judged.holds:
         raise NotFoundError(
-            f"the recount of the plan differs: {breaches(judged, platform)}",
+            f"the recounted figures of the plan violate its contract: {breaches(judged, platform)}",
             hint="The search and the recount disagree. Please report this with the graph and the "
             "machine.",
         )
@@ -248,13 +248,13 @@ def _stages(
 
 
 def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
-    """Return notes on how weights are shared, which devices are full, and what the repair moved."""
+    """Return notes on how weights are divided, on full devices, and on vertices moved by repair."""
     contract, platform, notes = terms.contract, terms.platform, list(terms.sizes.notes)
     if contract.further:
         shared = ", ".join(["speed", *(one.by for one in contract.further)])
         notes.append(
-            f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
-            "chooses); seconds are predicted from the first"
+            f"{contract.n_constraints} weights per vertex, divided by {shared} (see "
+            f"--constraints); seconds are predicted from the first"
         )
     notes += notes_on_full(platform, terms.sizes.saturated, ", below their share by speed")
     if kept.moved:
@@ -288,7 +288,10 @@ WORTH_LEAVING_OUT = 0.9
 
 
 def notes_on_slow_devices(judged: Evaluation, platform: Platform) -> list[str]:
-    """Return notes on devices that are last with one vertex, which others would compute sooner."""
+    """Return notes on devices that finish last although they have only one vertex.
+
+    Only devices whose vertex others would compute sooner are noted.
+    """
     certificate, ends = judged.certificate, judged.prediction.ends
     alone = certificate.vertices == 1
     if platform.has_curves or not alone.any() or alone.all():

@@ -1,4 +1,4 @@
-"""Plan by the bytes that a program allocates; find the fewest equal devices it fits on."""
+"""Plans by the bytes that a program allocates; finds the fewest equal devices that it fits on."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def _planned(graph: Graph, platform: Platform) -> Partition:
 def least_devices(
     graph: Graph | DirectedGraph, program: VertexProgram | Solver, memory: float, cores: int = 1
 ) -> int | None:
-    """Return the number of devices with this memory [B] that are needed; None if above MOST.
+    """Return how many devices with this memory [B] are needed; None if more than MOST are.
 
-    Blocks of equal bytes are made for each number tried. The first is the bytes of one device over
-    the memory, as fewer cannot suffice; numbers then grow by the excess on the fullest device, and
-    finally bisection finds the smallest number that suffices.
+    Blocks of equal bytes are made for each number tried. The first number is the bytes of the whole
+    graph on one device / memory, as fewer devices cannot suffice; numbers then grow by the excess
+    on the fullest device, and finally bisection finds the smallest number that suffices.
     """
     alone = _fullest(graph, program, 1, cores)
     if alone <= memory:

@@ -43,11 +43,11 @@ class PlanOptions:
     mapping: whether blocks may be assigned to other devices than the partitioner chose, if links
     differ.
     workload: what an iteration does.
-    time_limit [s]: for tools that run in a process of their own.
-    shares: for vertices with several weights, what each weight follows: "speed", "memory" or
-    "equal", as in "speed,memory"; "": speed for all.
+    time_limit [s]: for tools that run in a child process.
+    shares: for vertices with several weights, what each weight is proportional to: "speed",
+    "memory" or "equal", as in "speed,memory"; "": speed for all.
     sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
-    alike: with objective "seconds", plans whose times differ by at most this, relative, count as
+    alike: with objective "seconds", plans whose times differ by at most this fraction count as
     equally fast; of these, the one that sends and cuts least is chosen.
     """
 
@@ -78,10 +78,9 @@ class PlanOptions:
             )
 
     def sending(self, exchange: str) -> PlanOptions:
-        """Return the options.
+        """Return the options, with an exchange left open by the workload set to `exchange`.
 
-        An exchange that the workload leaves open ("auto") is replaced by this one. Raises
-        UsageError if the objective counts vertices that are sent, and faces are sent.
+        Raises UsageError if the objective counts vertices that are sent, and faces are sent.
         """
         workload = self.workload.settled(exchange)
         if workload.of_faces and self.objective == "max_volume":

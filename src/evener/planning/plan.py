@@ -117,7 +117,7 @@ def plan(
 
     inputs (file name -> SHA-256) and reading (how the graph was read) are stored in the plan; if
     `graph` is a file's name, they are determined here. progress: called with (step, fraction).
-    Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that keep their
+    Raises InfeasibleError if the graph does not fit, NotFoundError if no blocks that satisfy their
     contract are found, UsageError if the tool does not support the options, ToolError if it fails.
     The same arguments give the same plan, whatever the number of threads and the time limit, except
     by external tools whose result depends on their threads.
@@ -160,10 +160,10 @@ def plan_on_ranks(
     origin: SlicedOrigin | None = None,
     progress: Progress | None = None,
 ) -> RankPlan:
-    """Return each rank's part of a plan for a graph whose rows lie on ranks. Collective.
+    """Return each rank's part of a plan for a graph whose rows are distributed over ranks.
 
-    An error of one rank is raised on all. Raises UsageError if ranks pass different machines or
-    options.
+    Collective. An error of one rank is raised on all. Raises UsageError if ranks pass different
+    machines or options.
     """
     with graph.failing_together():
         refuse_different(graph.comm, platform, options)

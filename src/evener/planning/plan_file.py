@@ -1,10 +1,10 @@
-"""Make a certified plan of a graph in a file that does not fit in memory, within a memory limit.
+"""Makes a certified plan of a graph in a file that does not fit in memory, within a memory limit.
 
-    file -> binary CSR, unless it is one -> slices, read several times -> plan
+    file -> binary CSR, if it has another format -> slices, read several times -> plan
 
 The limit applies to the process's resident memory, imports included. Most of the memory is
-proportional to the number of vertices; another part depends on how many groups of blocks are
-refined one after another: the fewest groups that fit are used.
+proportional to the number of vertices. Another part depends on the number of groups of blocks that
+are refined one after another; the fewest groups that fit are used.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _refuse_too_little(memory: int, sizes: SliceSizes, k: int, clusters: float) 
             f"a graph of {sizes.n:,} vertices and {sizes.arcs // 2:,} edges needs at least "
             f"{mebibytes(least)} MiB of memory, libraries included{singly if alone else ''}; "
             f"--memory allows {memory / 2**20:,.0f} MiB",
-            hint=f"Give at least --memory {mebibytes(least)}MiB{other if alone else ''}.",
+            hint=f"Set --memory to at least {mebibytes(least)}MiB{other if alone else ''}.",
         )
 
 
@@ -199,9 +199,10 @@ def is_binary(path: Path) -> bool:
 
 
 def _lies_ready(path: Path, reading: FileReading) -> bool:
-    """Return whether the file can be read as it is: it is binary, and its own data are used.
+    """Return whether the file can be read as it is: it is binary, and no other data are used.
 
-    Own data are its coordinates and weights. Raises InputError if the file cannot be read.
+    Other data are coordinates and weights from other files. Raises InputError if the file cannot be
+    read.
     """
     others = reading.coords, reading.weights, reading.constraint
     return is_binary(path) and all(one is None for one in others)
@@ -214,9 +215,9 @@ def _to_convert_in(memory: int) -> int:
     if own < LEAST_TO_CONVERT:
         least = loaded + LEAST_TO_CONVERT
         raise UsageError(
-            f"reading text needs at least {mebibytes(least)} MiB of memory, libraries included; "
-            f"--memory allows {memory / 2**20:,.0f} MiB",
-            hint=f"Give at least --memory {mebibytes(least)}MiB.",
+            f"reading text needs at least {mebibytes(least)} MiB of memory, libraries included, "
+            f"but --memory allows {memory / 2**20:,.0f} MiB",
+            hint=f"Set --memory to at least {mebibytes(least)}MiB.",
         )
     return own
 
@@ -247,7 +248,7 @@ def _given(value: float | None, otherwise: float) -> float:
 
 @contextmanager
 def _as_binary(request: FileRequest, tell: Progress) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield a binary CSR file of the graph, and notes on what was omitted."""
+    """Yield a binary CSR file of the graph, and notes on data that were omitted."""
     path, reading = request.path, request.reading
     folder = request.folder or path.parent
     remove_abandoned_once(folder)  # now, not when the plan is written: the disk may be full before
@@ -396,7 +397,7 @@ LARGE = 1 << 18  # bytes of an array that gets pages of its own
 
 
 def give_back_freed() -> None:
-    """Make malloc map arrays of 256 KiB and more separately: freed ones return to the system.
+    """Make malloc map arrays of 256 KiB and more separately, so that freed ones are returned.
 
     glibc raises this limit to 32 MiB as arrays are freed, and then retains freed memory: a quarter
     more resident memory was measured. Other C libraries are not changed.

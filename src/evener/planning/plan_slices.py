@@ -1,9 +1,10 @@
-"""Make a certified plan of a graph in slices, which no process has to hold as a whole.
+"""Makes a certified plan of a graph in slices, which no process has to hold as a whole.
 
     facts -> sizes and contract -> blocks -> counted -> mapped onto devices -> judged
 
-The slices belong to a file that is read several times, or lie on the ranks of an MPI program. The
-steps are those of evener.planning.in_memory, with facts of the graph gathered from the slices.
+The slices belong to a file that is read several times, or are distributed over the ranks of an MPI
+program. The steps are those of evener.planning.in_memory, with facts of the graph gathered from the
+slices.
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ VERTEX_BYTES = VertexBytes()
 
 @dataclass(frozen=True, eq=False)
 class SlicedOrigin:
-    """The record of a plan on its graph in slices.
+    """What a plan records about its graph in slices.
 
-    inputs (file name -> SHA-256), how the graph was read, how it was divided (memory, groups),
-    notes.
+    inputs: file name -> SHA-256. Further fields state how the graph was read, how it was divided
+    (memory, groups), and notes.
     """
 
     inputs: Mapping[str, str] | None = None
@@ -101,7 +102,7 @@ def plan_slices(
     seed are replaced by those of `options`. size: the bytes of vertices and entries. progress:
     called with (step, fraction). The result does not depend on the number of processes. Raises
     UsageError for options that need the whole graph, InfeasibleError if the graph does not fit,
-    NotFoundError if no blocks that keep their contract are found.
+    NotFoundError if no blocks that satisfy their contract are found.
     """
     began = time.process_time()
     options = options.sending("vertices")
@@ -160,26 +161,26 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
         others = ON_RANKS if ranks else tuple(SLICED_TOOLS)
         raise UsageError(
             f"{options.tool} divides whole graphs in memory, not graphs in slices",
-            hint=f"Leave out --with or {in_memory}, or choose {', '.join(others)}.",
+            hint=f"Omit --with or {in_memory}, or choose {', '.join(others)}.",
         )
     if options.tool in SLICED_TOOLS and options.objective not in ("auto", "cut"):
         raise UsageError(f"{options.tool} minimises cut, not {options.objective}")
     if options.connected:
         raise UsageError(
             f"--connected does not work with {in_memory}",
-            hint="Leave out --connected: `evener report` shows how many pieces each block has. Or "
-            f"leave out {in_memory} if one process can hold the graph.",
+            hint="Omit --connected: `evener report` shows how many pieces each block has. Or omit "
+            f"{in_memory} if one process can hold the graph.",
         )
     if options.workload.of_faces:
         raise UsageError(
             f"--exchange faces does not work with {in_memory}",
-            hint=f"Leave out --exchange faces or {in_memory}.",
+            hint=f"Omit --exchange faces or {in_memory}.",
         )
     if options.shares:
         raise UsageError(
             f"--constraints does not work with {in_memory}: a graph in slices has one weight per "
             "vertex",
-            hint="Leave out --constraints; --constraint I selects one weight, counted from 0.",
+            hint="Omit --constraints; --constraint I selects one weight, counted from 0.",
         )
 
 
@@ -187,7 +188,7 @@ def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool
     """Return the options with the objective "auto" replaced, as for a graph in memory.
 
     uneven: whether degrees differ much; then the objective is the cut, not seconds. Raises
-    UsageError if seconds are requested nevertheless.
+    UsageError if the user requests seconds for such a graph.
     """
     if uneven and options.objective == "seconds":
         raise UsageError(
@@ -201,18 +202,19 @@ def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool
 
 
 def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:
-    """Raise NotFoundError if blocks break their contract, with a hint on what may help."""
+    """Raise NotFoundError if blocks violate their contract, with a hint on what may help."""
     wrong = breaches(found, platform)
     if wrong and tool in SLICED_TOOLS:
         raise NotFoundError(
             f"no plan by {tool}: {wrong}",
-            hint="Use a larger --epsilon, or leave out --with: Evener then enforces the limits.",
+            hint="Increase --epsilon, or omit --with: Evener's partitioner then enforces the "
+            "limits.",
         )
     certificate = found.certificate
     if wrong and (certificate.bytes > certificate.contract.caps).any():
         raise NotFoundError(
             f"no plan: {wrong}",
-            hint="Use a larger --epsilon, or devices with slightly more memory.",
+            hint="Increase --epsilon, or use devices with slightly more memory.",
         )
     refuse_broken(found, platform)
 
@@ -226,7 +228,7 @@ def _borders(options: PlanOptions, sliced: SlicedOptions) -> SlicedOptions:
 def _least_seconds(task: SlicesToDivide) -> DividedSlices:
     """Return blocks of least predicted seconds.
 
-    or, with a note, of least cut if memory is too little.
+    If memory is too small, returns blocks of least cut, with a note.
     """
     try:
         return least_seconds(task)

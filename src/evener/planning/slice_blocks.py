@@ -101,7 +101,7 @@ class SlicesToDivide:
         """Return blocks within their memory limits, and their counts.
 
         `divide` is called again with a larger margin if blocks turn out too large. The last blocks
-        are returned whether they keep the contract or not. Raises the errors of `divide`.
+        are returned even if they violate the contract. Raises the errors of `divide`.
         """
         load, caps = self.facts.load, self.platform.memories
         density, margin = np.full(caps.size, load.total_bytes / load.load), MARGIN
@@ -170,8 +170,8 @@ def _by_mean_bytes(error: EvenerError) -> NotFoundError:
     """Return the error if no division is found with memories converted to limits on weights."""
     return NotFoundError(
         f"found no blocks that fit the devices' memories: {error.message}",
-        hint="A graph in slices is divided by the mean bytes per unit of work. Use a larger "
-        "--epsilon, or devices with slightly more memory.",
+        hint="A graph in slices is divided by the mean bytes per unit of work. Increase "
+        "--epsilon, or use devices with slightly more memory.",
     )
 
 

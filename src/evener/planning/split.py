@@ -35,9 +35,9 @@ class SplitOptions:
     """Options for dividing edges.
 
     method: one of evener.splitting.methods.METHODS. preset: "fast", "default" or "strong". epsilon:
-    allowed relative deviation of a block's work from its target. order: in which spac-path and
-    similar methods join the clones of a vertex, one of ORDERS of split_and_connect; "auto": the
-    default. Raises UsageError for other values.
+    allowed relative deviation of a block's work from its target. order: the order in which
+    spac-path and similar methods join the clones of a vertex, one of splitting.orders.ORDERS;
+    "auto": the method's default. Raises UsageError for other values.
     """
 
     method: str = "spac"
@@ -77,7 +77,7 @@ def split(
     notes: tuple[str, ...] = (),
     **keywords: Unpack[SplitKeywords],
 ) -> EdgePlan:
-    """Divide edges over the devices of a platform; the work of every block keeps its contract.
+    """Divide edges over the devices of a platform; the work of every block satisfies its contract.
 
     edges: an EdgeList, a result of `read_edges`, a file's name, or any graph that `plan` accepts.
     of, weighted: how a file, graph or matrix becomes edges, see `read_edges`. platform: see `plan`.
@@ -144,7 +144,7 @@ def edge_contract(
         raise InfeasibleError(
             f"edge {e} has {work[e]:g} units of work, more than any block may have: "
             f"{contract.high.max():g}",
-            hint="An edge cannot be divided. Use fewer devices or a larger --epsilon.",
+            hint="An edge cannot be divided. Use fewer devices, or increase --epsilon.",
         )
     return contract
 
@@ -204,12 +204,13 @@ def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
-    """Raise NotFoundError if a block does not keep its contract."""
+    """Raise NotFoundError if a block violates its contract."""
     if plan.holds.all():
         return
     b, contract = int(np.argmin(plan.holds)), plan.contract
     raise NotFoundError(
-        f"the recount of the plan differs: block {b} has {plan.metrics.loads[b]:g} units of work "
+        f"the recounted figures of the plan violate its contract: block {b} has "
+        f"{plan.metrics.loads[b]:g} units of work "
         f"instead of {contract.low[b]:g} to {contract.high[b]:g}",
         hint="The search and the recount disagree. Please report this with the graph and the "
         "machine.",
@@ -231,7 +232,7 @@ def evaluate_edges(
     *,
     epsilon: float = 0.03,
 ) -> EdgePlan:
-    """Return any edge partition as an EdgePlan, with its metrics and whether it keeps a contract.
+    """Return any edge partition as an EdgePlan: its metrics, and whether it satisfies a contract.
 
     edges, platform: see `split`; `read_edges` reads arcs and matrices. partition: the block of each
     edge, block b on device b. contract: None for that of `split` with this epsilon.

@@ -33,8 +33,8 @@ class StreamOptions:
     """Options for dividing a file's edges while they are read.
 
     method: one of evener.splitting.from_files.STREAMS. epsilon, seed: see SplitOptions. buffer:
-    number of waiting edges of method "stream"; None: a million, or an eighth of all. memory [B]:
-    for the edges that "hep" holds; None: no limit. Raises UsageError for other values.
+    number of waiting edges of method "stream"; None: a million, or an eighth of all edges. memory
+    [B]: limit for the edges that "hep" stores; None: no limit. Raises UsageError for other values.
     """
 
     method: str = "stream"
@@ -98,12 +98,12 @@ def split_file(
     *,
     part_file: str | Path | None = None,
 ) -> EdgePlan:
-    """Divide the edges of a file over devices while it is read, in its order.
+    """Divide the edges of a file over devices while the file is read, in its order.
 
-    path: an edge list of integers, or an `.npy` array (m, 2). part_file: a file that stores the
-    plan's part, 4 bytes an edge, as long as the plan is used; None: in memory. Raises InputError
-    for files that cannot be read in pieces, InfeasibleError like `split`, NotFoundError if a block
-    ends up outside its limits, and OSError if the disk has no space for part_file.
+    path: an edge list of integers, or an `.npy` array (m, 2). part_file: name of a file that stores
+    the plan's part, with 4 bytes per edge, as long as the plan is used; None: in memory. Raises
+    InputError for files that cannot be read in pieces, InfeasibleError like `split`, NotFoundError
+    if a block ends up outside its limits, and OSError if the disk has no space for part_file.
     """
     platform = as_platform(platform)
     began = cpu_seconds_of_all()
@@ -153,7 +153,7 @@ WEIGHTS_UNREAD = "The third column is ignored: every line is one unit of work."
 
 
 def _refuse_broken(plan: EdgePlan) -> None:
-    """Raise NotFoundError that names a block that does not keep its contract, if there is one."""
+    """Raise NotFoundError that names a block that violates its contract, if there is one."""
     if plan.holds.all():
         return
     b = int(np.argmin(plan.holds))
@@ -165,9 +165,9 @@ def _refuse_broken(plan: EdgePlan) -> None:
         what = f"has {loads[b]:,g} edges instead of {contract.low[b]:,g} to {contract.high[b]:,g}"
     off = int(np.count_nonzero(~plan.holds))
     raise NotFoundError(
-        f"no plan: device {name!r} {what} ({off} of {contract.k} devices miss their limits)",
-        hint="Use a larger --epsilon or another --method, or leave out --stream: Evener then "
-        "enforces the limits.",
+        f"no plan: device {name!r} {what} ({off} of {contract.k} devices violate their limits)",
+        hint="Increase --epsilon, choose another --method, or omit --stream: Evener then enforces "
+        "the limits.",
     )
 
 

@@ -62,7 +62,7 @@ def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | Non
 
 
 def enforced(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Enforced:
-    """Return the blocks `part` (n,), repaired until each keeps its contract.
+    """Return the blocks `part` (n,), repaired until each satisfies its contract.
 
     Raises InfeasibleError or NotFoundError if no such blocks exist or are found.
     """
@@ -73,7 +73,7 @@ def enforced(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -
 def mapped(
     graph: Graph, partition: Partition, terms: PlanTerms, options: PlanOptions
 ) -> Mapping | None:
-    """Return the devices on which these blocks exchange fastest and keep their contract.
+    """Return the devices on which these blocks exchange fastest and satisfy their contract.
 
     None if options.mapping is false, for one device, and for links that are unknown.
     """
@@ -96,4 +96,4 @@ def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
 
 
 def no_progress(step: str, fraction: float) -> None:
-    """Show no progress."""
+    """Do nothing: a progress function that shows no progress."""

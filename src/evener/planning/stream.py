@@ -32,7 +32,7 @@ SAME = 1e-9  # relative difference up to which sums of seconds are the same
 
 @dataclass(frozen=True)
 class MapOptions:
-    """How filters are mapped: the method, its time limit, random numbers.
+    """How filters are mapped: the method, its time limit, and the seed of random numbers.
 
     seconds: limit of wall time; None: until the search is complete, so that the result depends only
     on the seed. bound: "quick", or "strong" for the lower bound that takes longer. replicate:
@@ -48,7 +48,9 @@ class MapOptions:
     def __post_init__(self) -> None:
         one_of("bound", self.bound, BOUNDS)
         if self.seed < 0 or (self.seconds is not None and not self.seconds > 0):
-            raise UsageError("the seed must not be negative, and the time limit must be above zero")
+            raise UsageError(
+                "the seed must not be negative, and the time limit (--seconds) must be above zero"
+            )
         if self.replicate and (self.method != "ours" or self.bound != "quick"):
             raise UsageError("copies of filters need --method ours and --bound quick")
 

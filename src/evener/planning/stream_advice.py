@@ -1,4 +1,4 @@
-"""Find what limits the period of a stream plan, and which changes would make it shorter.
+"""Finds what limits the period of a stream plan, and which changes would make it shorter.
 
 Each change makes a new problem. Its period is computed for the unchanged mapping, and for the
 mapping that a descent from there reaches.
@@ -62,7 +62,7 @@ class StreamAdvice:
 
 
 class Halves(NamedTuple):
-    """A graph in which one filter was split in two, and in words how.
+    """A graph in which one filter was split in two; how: a description of the split.
 
     The second half is the last filter.
     """
@@ -257,7 +257,7 @@ def _with_second(problem: StreamProblem, part: Part, v: int) -> tuple[Part, str]
 
 
 def own_seconds(problem: StreamProblem, part: Part) -> FloatArray:
-    """Return (n,) the seconds of each filter on its own device."""
+    """Return the seconds of each filter on its own device (n,)."""
     found = np.empty(problem.n)
     for start in range(0, problem.n, SLICE):
         some = np.arange(start, min(start + SLICE, problem.n))
@@ -269,8 +269,8 @@ def divided(graph: StreamGraph, v: int) -> Halves:
     """Return a graph in which filter v is split in two, the second one last.
 
     A filter that may have copies becomes two copies, which share its data and the bytes to and from
-    it. Any other filter becomes two successive filters of half its instructions; between them flow
-    as many bytes as it sends or receives, whichever is more.
+    it. Any other filter becomes two successive filters of half its instructions each; between them
+    flow as many bytes as it sends or receives, whichever is more.
     """
     assert graph.stateful is not None and graph.tokens is not None
     scalar, vector = np.append(graph.scalar, graph.scalar[v]), np.append(graph.vector, 1.0)

@@ -1,4 +1,4 @@
-"""Balancer: more even sizes while a program runs, from the times of its own iterations.
+"""Balancer: returns more even sizes while a program runs, from the times of its iterations.
 
     balancer = ev.Balancer(sizes=sizes)             # or Balancer(models, sizes), with speed models
     new = balancer.observe(times)                   # after each iteration
@@ -200,7 +200,10 @@ class Balancer:
             self._best, self._failures = None, 0
 
     def _judge(self, slowest: float) -> None:
-        """Update the best sizes seen; restart the search if their makespan has changed."""
+        """Update the best sizes seen.
+
+        Restarts the search if the makespan of these sizes has changed.
+        """
         if self._best is not None and np.array_equal(self._best[0], self.sizes):
             changed = slowest / self._best[1]
             limit = 1 + AGAIN * self.tolerance + SPREADS * self._noise

@@ -1,4 +1,4 @@
-"""Decider: decides after an iteration, from its times, whether to carry out a proposed move.
+"""Decider: decides after each iteration, from its times, whether to move data.
 
 It knows loads, times and limits of the devices (LoadState), but not the data: the caller proposes
 moves, with predicted seconds. All its inputs are written to the decision log, so decisions can be

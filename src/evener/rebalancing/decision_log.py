@@ -1,4 +1,4 @@
-"""The decision log: a file of JSON lines; the first has the initial state, each other a decision.
+"""The decision log: JSON lines; the first is the initial state, the others are decisions.
 
 `Recorder` writes a log while it decides; `read_decisions` reads and checks a log; `replay` repeats
 the decisions of a log and reports those that differ. `replay` takes proposals from the log, as
@@ -393,4 +393,4 @@ def _difference(line: Line, made: Line) -> str:
     for key in {**then, **now}:
         if then.get(key) != now.get(key):
             return f"{key} was {then.get(key)}, now {now.get(key)}"
-    return "another iteration, or different proposals were requested"
+    return "the number of the iteration, or whether proposals were requested, differs"

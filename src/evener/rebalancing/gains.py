@@ -1,13 +1,14 @@
-"""RealizedGains: learns from measured gains of moves how far to believe the next predicted gain.
+"""RealizedGains: learns from measured gains of moves how much to trust the next predicted gain.
 
 A prediction can be too optimistic after every move. For example, if another program gets a core for
 whole time slices, a device waits for the core once per superstep, however little it has to compute.
 So after each move the seconds of an iteration are compared with those before it. The fraction of
 the predicted gain that was realized is learnt (`trust`), and later predicted gains are multiplied
 by it, so that it takes longer until the next move pays. Trust also falls a little if noise hides
-the gain of a move. If a move fell short, the measured seconds of an iteration with the old and with
-the new loads are stored, and used later instead of predictions for such loads. Everything learnt is
-discarded when speeds, or the seconds of an iteration, leave the range in which it was learnt.
+the gain of a move. If a move gained less than predicted, the measured seconds of an iteration with
+the old and with the new loads are stored, and used later instead of predictions for such loads.
+Everything learnt is discarded when speeds, or the seconds of an iteration, leave the range in which
+it was learnt.
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class RealizedGains:
         self._widen(move, slowness)
 
     def _widen(self, move: _Moved, slowness: FloatArray) -> None:
-        """Extend the range in which it learnt by the slowness and seconds around a move."""
+        """Extend the range in which trust was learnt by the slowness and seconds of a move."""
         after = float(np.median(self._seconds))
         rows = [np.append(move.slowness, move.before), np.append(slowness, after)]
         self._low = np.min([*rows, *([] if self._low is None else [self._low])], axis=0)
@@ -220,7 +221,7 @@ class RealizedGains:
         return float(np.median([*self._seconds][-RECENT:]))
 
     def _state_like(self, old: FloatArray, new: FloatArray) -> _Measured | None:
-        """Return what was measured with loads like `new`, or None.
+        """Return the measurement with loads like `new`, or None.
 
         Also returns None if `new` is like `old`.
         """

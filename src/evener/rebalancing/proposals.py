@@ -1,14 +1,14 @@
 """Partitions that data could move to, and the seconds that moving takes.
 
-diffused   boundary vertices of best gain move between neighbouring blocks until each block has its
-           ideal load; most data stays in place
+diffused   boundary vertices with the best gain move between neighbouring blocks until each block
+           has its ideal load; most data stays in place
 refined    diffused, then refined to reduce the predicted seconds, including messages
 replanned  a partition from scratch (by the caller's Replan function)
 matched    replanned, with each block assigned to the device that already holds most of it, among
            devices that are fast enough
 
-For the rows of a distributed graph no process stores more than its slices, the graph of clusters
-and the vertices near borders:
+If the rows of the graph are distributed, no process stores more than its slices, the graph of
+clusters and the vertices near borders. The steps are then:
 
     clusters inside slices and blocks -> contracted graph -> rank 0 moves clusters between blocks
     -> new borders, vertex by vertex -> limits satisfied exactly -> refined for seconds

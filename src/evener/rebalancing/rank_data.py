@@ -203,8 +203,8 @@ class RankData:
         same = np.array_equal(counts.vertices, evaluation.certificate.vertices)
         if not (same and np.isclose(counts.edge_cut, evaluation.edge_cut, rtol=1e-9)):
             raise InputError(
-                f"the edge cut of the plan is {evaluation.edge_cut:,.6g}, but of its blocks on "
-                f"these rows {counts.edge_cut:,.6g}: the plan is for another graph, or the rows "
+                f"the edge cut of the plan is {evaluation.edge_cut:,.6g}, but its blocks cut "
+                f"{counts.edge_cut:,.6g} on these rows: the plan is for another graph, or the rows "
                 "are in another order"
             )
 

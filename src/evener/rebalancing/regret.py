@@ -1,4 +1,4 @@
-"""Regret: move data when not having moved has cost as much as a move would.
+"""Regret: move data when the time lost by not moving has reached the cost of a move.
 
 It is unknown how long an imbalance will last. If data moves at once, every short spike costs a
 move; if it moves only once the imbalance is certain, time is lost until then. This rule adds up the
@@ -11,7 +11,8 @@ many iterations has little noise but reacts late; a mean over few reacts quickly
 Therefore every device has a window that grows while nothing changes, and that restarts when its
 last few times differ from the times before by more than their scatter explains (`Watch`).
 
-The saving of a move is a prediction. Earlier moves tell how far to believe it (gains.py).
+The saving of a move is a prediction. Gains of earlier moves determine how much to trust it
+(gains.py).
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 It converts the measurements of `evener run` into the input of a Rebalancer: the seconds that each
 device needs to process all arcs of its vertices once (a sweep). With the dense schedule this is its
 computing time in a superstep. Other schedules process only some arcs in each superstep. For these,
-an observation covers enough supersteps that the arcs processed are at least as many as the graph
-has; the seconds of a device are its seconds per arc times its number of arcs, if it has processed
-enough arcs.
+an observation covers several supersteps, until the arcs processed are at least as many as the graph
+has. The seconds of a device are then its seconds per arc times its number of arcs, if it has
+processed enough arcs.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ PLANNING_SECONDS_PER_VERTEX = 1.5e-7
 class MoveCheck(NamedTuple):
     """An observation during a run, and the decision that followed.
 
-    step: number of supersteps done. seconds (k,): computing time for all arcs of a device once,
-    None if unknown. speeds (k,): estimated speeds, relative to those that the first measurement
-    implied. lost [s]: time lost to the imbalance so far. saving [s per superstep], cost [s]:
-    predictions for a move. believed: fraction of the saving that is expected, given the gains of
-    earlier moves. decision: "move" or "stay"; reason: a phrase that explains it.
+    step: number of supersteps done. seconds (k,): time in which each device computes all its arcs
+    once, None if unknown. speeds (k,): estimated speeds, relative to those that the first
+    measurement implied. lost [s]: time lost to the imbalance so far. saving [s per superstep], cost
+    [s]: predictions for a move. believed: fraction of the saving that is expected, given the gains
+    of earlier moves. decision: "move" or "stay"; reason: a phrase that explains it.
     """
 
     step: int
@@ -65,8 +65,8 @@ def _check_of(
 ) -> MoveCheck:
     """Return the MoveCheck of a decision.
 
-    asked: whether too little has been observed yet for a move; the number of sweeps (iterations of
-    the Rebalancer) per superstep; the number of sweeps left, or None.
+    asked: three values: whether there are too few observations for a move; the number of sweeps
+    (iterations of the Rebalancer) per superstep; the number of sweeps left, or None.
     """
     is_early, of_superstep, left = asked
     slowness = decision.slowness
@@ -89,7 +89,7 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
         return "too few observations"
     believed = decision.believed
     if believed <= 0:
-        return "supersteps with such blocks took as long or longer"
+        return "earlier supersteps with similar blocks took as long or longer"
     if decision.regret < ENOUGH * decision.cost:
         if decision.regret < believed * ENOUGH * decision.cost:
             return "the seconds lost are below the price of a move"

@@ -26,7 +26,7 @@ NONE = np.empty(0, np.int64)
 
 
 class Lists(NamedTuple):
-    """Adjacency lists of a graph by tail and by head, and which of them the parts need.
+    """Adjacency lists of a graph by tail and by head; wanted: which of these lists the parts need.
 
     out: arcs by the vertex that they leave. into: arcs by the vertex that they reach; None if a
     directed graph's are not needed, `out` itself for an undirected graph.
@@ -55,7 +55,7 @@ class Lists(NamedTuple):
 
 
 def boundary_of(lists: Lists, part: Part, only: int, threads: int) -> npt.NDArray[np.uint8]:
-    """Return (n,) flags: 1 for vertices that have an arc from or to another block.
+    """Return flags (n,): 1 for vertices that have an arc from or to another block.
 
     only: the block whose vertices are marked, or -1 for all blocks. For all blocks, one list
     suffices, as both ends of each arc are marked; for one block of a directed graph, both lists are

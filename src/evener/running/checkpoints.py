@@ -43,7 +43,7 @@ LOCK = f"{FILE_PREFIX}run"  # the file in the folder that a run locks
 MOST_SHARE = 0.1  # largest share of a run's time for writing, if the interval is given in seconds
 MOST_AHEAD = 1000  # largest number of supersteps until the clock is read again
 _NAMES = ("token", "owned", "values", "payloads", "active")
-_HINT = "Start the run anew, without --resume."
+_HINT = "Start a new run without --resume."
 
 
 @dataclass
@@ -85,8 +85,8 @@ class Checkpoint:
 
 
 _OTHER = {
-    "code": ": the program's code, or the version of Python or Evener, is another",
-    "graph": ": the graph's arcs or weights are others",
+    "code": ": the program's code, or the version of Python or Evener, differs",
+    "graph": ": the graph's arcs or weights differ",
 }
 
 

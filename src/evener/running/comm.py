@@ -194,7 +194,7 @@ def run_threads(
     seconds.
     """
     if size < 1:
-        raise UsageError(f"at least one rank is needed, not {size}")
+        raise UsageError(f"the number of ranks must be at least 1, not {size}")
     shared = Shared(size, computers or [0] * size, timeout, names)
     return play_ranks([ThreadComm(rank, size, shared) for rank in range(size)], work, shared.stop)
 

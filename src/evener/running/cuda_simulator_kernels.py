@@ -1,4 +1,4 @@
-"""Whether Numba plays CUDA devices on a CPU, and a flaw of that simulator mended."""
+"""Whether Numba simulates CUDA devices on a CPU; and a workaround for a defect of the simulator."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -11,10 +11,11 @@ from numba import config
 
 
 def is_simulated() -> bool:
-    """Return whether NUMBA_ENABLE_CUDASIM=1 has kernels played on a CPU; shared arrays then work.
+    """Return whether NUMBA_ENABLE_CUDASIM=1 makes Numba simulate kernels on a CPU.
 
-    Of threads that come to `cuda.shared.array` first and at once, Numba's simulator (0.61 to 0.68)
-    gives each an array of its own, into which the others never look. Here they get the same one.
+    If so, shared arrays are repaired: if several threads call `cuda.shared.array` for the first
+    time at once, Numba's simulator (0.61 to 0.68) gives each its own array; with this they get the
+    same one.
     """
     if config.ENABLE_CUDASIM:
         _share_arrays()

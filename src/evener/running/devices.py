@@ -63,7 +63,7 @@ def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
         seen.add(core)
     cuda = [device for device in devices if isinstance(device, Cuda)]
     if len(set(cuda)) < len(cuda):
-        raise UsageError("a CUDA device occurs twice: it can be one device of the plan only")
+        raise UsageError("a CUDA device occurs twice, but it can be only one device of the plan")
 
 
 def _check_there(devices: Sequence[list[int] | Cuda]) -> None:
@@ -99,8 +99,10 @@ def _cores(word: str) -> list[int]:
     for run in found[1].split("+"):
         first, _, last = run.partition("-")
         if max(len(first), len(last)) > DIGITS:
-            raise UsageError(f"device {word[:40]!r} has a core number of more than {DIGITS} digits")
+            raise UsageError(
+                f"device {word[:40]!r} has a core number with more than {DIGITS} digits"
+            )
         cores.extend(range(int(first), int(last or first) + 1))
     if not cores or len(set(cores)) < len(cores):
-        raise UsageError(f"device {word!r} names no core, or a core twice")
+        raise UsageError(f"device {word!r} has no core, or the same core twice")
     return cores

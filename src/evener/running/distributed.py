@@ -115,7 +115,7 @@ def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
         raise InputError("is not a folder", file=target, hint="Give the name of a new folder.")
     if any(target.iterdir()):
         if not _is_ours(target):
-            hint = "Only folders that evener distribute has written are replaced."
+            hint = "evener distribute replaces only folders that it has written."
             raise InputError(
                 "contains files that evener distribute has not written", file=target, hint=hint
             )

@@ -133,7 +133,7 @@ def part_sizes(
 ) -> list[PartSize]:
     """Return the sizes of each device's part without building the parts.
 
-    Arguments and errors as for `distribute`.
+    The arguments and errors are those of `distribute`.
     """
     taken, partition = _taken(graph, divided)
     lists, k, threads = _lists(taken, want, alone=False), partition.k, threads or cores()

@@ -1,9 +1,9 @@
-"""Divides a graph among devices: boundary vertices, local numbers, ghosts, local arcs.
+"""Kernels that divide a graph among devices: boundary vertices, local numbers, ghosts, local arcs.
 
-Vertices have a position: grouped by block, in each block the interior vertices first, then the
-boundary, both by rising global number. So a local number is a position less that of the block's
-first vertex, and the ghosts of a device, in the order of positions, are grouped by owner. A set of
-ghosts is a bit for each position; the number of a ghost is the number of bits before its own.
+Every vertex has a position. Positions are sorted by block, then interior or boundary, then global
+number. So a local number is the vertex's position minus that of the block's first vertex, and the
+ghosts of a device, sorted by position, are grouped by owner. A set of ghosts has one bit per
+position; the number of a ghost is the number of set bits before its own.
 """
 
 # mypy: ignore-errors
@@ -21,7 +21,7 @@ BYTES, SUMS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @inner()
 def count_bits(word):
-    """Return how many bits of an uint64 are set."""
+    """Return the number of set bits of a uint64."""
     word = word - ((word >> ONE) & PAIRS)
     word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
     return (((word + (word >> np.uint64(4))) & BYTES) * SUMS) >> np.uint64(56)
@@ -31,9 +31,9 @@ def count_bits(word):
 def mark_boundary(xadj, adjncy, part, only, both_ends, first, last, boundary):
     """Set boundary[v] to 1 for vertices v in [first, last) with an arc to another block.
 
-    only: the block whose vertices are looked at, or -1: all. both_ends: mark the other end as well,
-    as lists of a directed graph show an arc at one end alone. Slices may run side by side: they
-    write nothing but ones.
+    only: the block whose vertices are examined, or -1 for all. both_ends: whether to mark the other
+    end as well, because each arc of a directed graph is in only one list. Slices may be processed
+    in parallel: they only write ones.
     """
     for v in range(first, last):
         b = part[v]
@@ -56,7 +56,7 @@ def count_vertices(part, boundary, first, last, counts):
 
 @njit(cache=True, nogil=True)
 def place_vertices(part, boundary, first, last, places, order, position):
-    """Give the vertices in [first, last) their positions: places (2k,) are the next free ones.
+    """Give the vertices in [first, last) their positions; places (2k,) are the next free ones.
 
     order: the vertex at each position; position: the position of each vertex.
     """
@@ -87,9 +87,9 @@ def list_degrees(xadj, vertices, degrees):
 
 @njit(cache=True, nogil=True)
 def mark_ghosts(xadj, adjncy, position, owned, first, last, bits, used):
-    """Set the bits of the positions that owned[first:last] have arcs to, in other blocks.
+    """Set the bits of the positions of other blocks to which owned[first:last] have arcs.
 
-    used: a bit for each word of `bits`, set where that is not zero.
+    used: one bit per word of `bits`, set if the word is not zero.
     """
     if first >= last:
         return
@@ -108,15 +108,16 @@ def mark_ghosts(xadj, adjncy, position, owned, first, last, bits, used):
 
 @inner()
 def lowest(word):
-    """Return the number of the lowest bit of a word that is not zero."""
+    """Return the number of the lowest set bit of a word that is not zero."""
     return np.int64(count_bits((word & (~word + ONE)) - ONE))
 
 
 @njit(cache=True, nogil=True)
 def merge_bits(bits, used, ranks):
-    """Unite the sets bits (s, words) in the first; set ranks[w] to the bits before a used word w.
+    """Merge the sets bits (s, words) into the first.
 
-    Return how many bits are set.
+    Sets ranks[w] to the number of bits before word w. Only used words get ranks. Returns the number
+    of set bits.
     """
     total = 0
     for u in range(used.shape[1]):
@@ -151,7 +152,7 @@ def list_ghosts(bits, used, order, ghosts):
 
 @njit(cache=True, nogil=True)
 def clear_bits(bits, used):
-    """Make the sets (s, words), of which merge_bits has united `used`, empty again."""
+    """Clear the sets (s, words) whose `used` words merge_bits has merged."""
     for u in range(used.shape[1]):
         left = used[0, u]
         while left != 0:
@@ -168,7 +169,7 @@ def fill_arcs(xadj, adjncy, adjwgt, position, owned, first, last, bits, ranks, o
               weights):  # fmt: skip
     """Copy the arcs of owned[first:last] to their places in `ends`, by local numbers.
 
-    adjwgt and weights are empty where arcs have no weights.
+    adjwgt and weights are empty if arcs have no weights.
     """
     if first >= last:
         return
@@ -191,10 +192,11 @@ def fill_arcs(xadj, adjncy, adjwgt, position, owned, first, last, bits, ranks, o
 
 @njit(cache=True, nogil=True)
 def list_sends(xadj, adjncy, more_xadj, more_adjncy, part, owned, first, last_sent, counts, sent):
-    """List which of owned[first:] have an arc in either list to each other block, by local number.
+    """List the vertices of owned[first:] with an arc in either list to each other block.
 
-    more_xadj may be empty: one list. last_sent (k,) holds -1. counts (k,): where sent, if it is not
-    empty, takes the next number for a block; otherwise the numbers are counted.
+    more_xadj may be empty if there is only one list. last_sent (k,) must be -1. With an empty
+    `sent`, this counts the vertices of each block into counts (k,); otherwise counts (k,) are the
+    places in `sent` for the next local number.
     """
     for i in range(first, owned.size):
         v = owned[i]

@@ -38,12 +38,12 @@ class Copies(NamedTuple):
 
     @property
     def vertices(self) -> IntVector:
-        """(k,) Number of masters and mirrors on each device."""
+        """Number of masters and mirrors on each device (k,)."""
         masters = np.bincount(self.master, minlength=self.k)
         return masters + np.array([own.size for own in self.mirrors], np.int64)
 
     def between(self, device: int, at: int) -> IntVector:
-        """Return the vertices with their master on `device` and a mirror on `at`, rising."""
+        """Return the vertices with their master on `device` and a mirror on `at`, ascending."""
         first, end = self.starts[at][device : device + 2]
         return self.mirrors[at][first:end]
 

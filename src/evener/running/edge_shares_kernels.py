@@ -1,4 +1,4 @@
-"""Divides edges among devices: which vertices each one touches, and lists of its arcs."""
+"""Kernels that divide edges among devices: the vertices of each device, and lists of its arcs."""
 
 # mypy: ignore-errors
 
@@ -7,11 +7,11 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def touch(device, edges, tails, heads, counts, most, master, touched):
-    """List the vertices that a device's edges touch; take over those of which it has most edges.
+    """List the vertices of a device's edges; make the device their master if it has most edges.
 
-    edges: numbers of its edges. counts (n,): zeros, and again afterwards. most (n,): edges at each
-    vertex that its master has; master (n,): the device, or -1. touched: set to the vertices, in the
-    order in which they are met. Returns how many there are.
+    edges: numbers of its edges. counts (n,): zeros, before and after. most (n,): number of edges of
+    each vertex on its master's device; master (n,): the device, or -1. touched: set to the
+    vertices, in the order of their first occurrence. Returns their number.
     """
     count = 0
     for e in edges:
@@ -33,8 +33,8 @@ def touch(device, edges, tails, heads, counts, most, master, touched):
 def list_offsets(edges, tails, heads, both_ways, position, offsets):
     """Set offsets (n_local + 1,) to where the arcs of each local vertex begin.
 
-    edges: numbers of the device's edges, from tails to heads, or both ways. position (n,): the
-    local number of each vertex that they touch. offsets: zeros.
+    edges: numbers of the device's edges. both_ways: whether an edge stands for two arcs. position
+    (n,): the local number of each vertex of these edges. offsets: must be zeros.
     """
     for e in edges:
         offsets[position[tails[e]] + 1] += 1
@@ -48,8 +48,9 @@ def list_offsets(edges, tails, heads, both_ways, position, offsets):
 def list_arcs(edges, tails, heads, both_ways, position, weights, free, ends, own):
     """Set ends to the local numbers at the other ends of each local vertex's arcs, by edge number.
 
-    Arguments as in list_offsets. weights (m,) of all edges, or empty: none are wanted. free
-    (n_local,): where the arcs of each vertex begin; changed. own: set to the arcs' weights.
+    Arguments are those of list_offsets. weights (m,): of all edges, or empty if no weights are
+    wanted. free (n_local,): where the arcs of each vertex begin; changed. own: set to the arcs'
+    weights.
     """
     for e in edges:
         u, v = position[tails[e]], position[heads[e]]

@@ -102,12 +102,12 @@ class EmulatedMachineRun:
 
     @property
     def values(self) -> npt.NDArray[Any]:
-        """(n,) Values, by global vertex number."""
+        """Values by global vertex number (n,)."""
         return self.run.values
 
     @property
     def step_seconds(self) -> FloatArray:
-        """(supersteps,) Duration of each superstep: until the last device is done [s]."""
+        """Duration of each superstep (supersteps,): until the last device is done [s]."""
         return np.asarray(self.ends.max(axis=1, initial=0.0))
 
     @property
@@ -117,7 +117,7 @@ class EmulatedMachineRun:
 
     @property
     def waiting(self) -> FloatArray:
-        """(supersteps, k) Time spent waiting for messages, shared links and other devices [s]."""
+        """Time spent waiting for messages, shared links and other devices (supersteps, k) [s]."""
         whole = self.step_seconds[:, None]
         rest = whole - self.computing - self.communicating
         # Differences of times leave rounding errors, which may be negative.
@@ -287,7 +287,7 @@ def _longest(part: LocalGraph) -> int:
 
 
 def _sent(devices: Sequence[Superstep]) -> npt.NDArray[np.int64]:
-    """Return (k, k) the bytes that each device sends to each other device in a superstep."""
+    """Return the bytes (k, k) that each device sends to each other device in a superstep."""
     sent = np.zeros((len(devices), len(devices)), np.int64)
     for p, step in enumerate(devices):
         for q, n_bytes in step.sent_to.items():

@@ -19,7 +19,7 @@ from evener.platforms.models.fitting import SpeedModel
 
 @dataclass(frozen=True)
 class Drift:
-    """From time `start` [s] to `end` [s], a device takes `factor` times as long.
+    """A change of speed: from `start` [s] to `end` [s], a device takes `factor` times as long.
 
     The factor is reached gradually over `ramp` seconds. Raises InputError for invalid values.
     """
@@ -88,7 +88,7 @@ class EmulatedMachine:
         """
         loads = as_numbers(sizes, "sizes")
         if loads.size != self.k:
-            raise InputError(f"{self.k} devices need {self.k} sizes, not {loads.size}")
+            raise InputError(f"there must be {self.k} sizes, one per device, not {loads.size}")
         seconds = np.array([self._seconds(i, load) for i, load in enumerate(loads.tolist())])
         self.clock += float(seconds.max())
         return seconds

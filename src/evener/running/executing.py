@@ -129,7 +129,7 @@ def run_on_parts(
     if the run is to be rebalanced, because new parts are built from the whole graph.
     """
     if watch.rebalancing is not None:
-        raise UsageError("a run on parts of a graph cannot be rebalanced: give the whole graph")
+        raise UsageError("a run on parts of a graph cannot be rebalanced: pass the whole graph")
     _check_locality(program, devices, watch)
     return on_threads(share_of(program, most, parameters, watch), parts, devices, watch)
 
@@ -358,8 +358,8 @@ def refuse_on_edges(program: VertexProgram | Solver) -> None:
         raise UsageError(
             f"{program.name} runs on blocks of vertices only: it needs all edges of a "
             "vertex on one device",
-            hint="Use a plan by `evener plan`. Blocks of edges run pagerank, bfs, wcc, "
-            "sssp, spmv and programs of your own.",
+            hint="Make a plan with `evener plan`. Blocks of edges work for pagerank, bfs, wcc, "
+            "sssp, spmv and your own vertex programs.",
         )
 
 
@@ -368,7 +368,9 @@ def _refuse(devices: Devices | None, watch: RunWatch) -> None:
     if any(isinstance(device, Cuda) for device in devices or ()):
         raise UsageError(
             "blocks of edges do not run on CUDA devices",
-            hint="Blocks of vertices do. `evener plan` makes them.",
+            hint="Use blocks of vertices, which `evener plan` makes.",
         )
     if watch.rebalancing is not None:
-        raise UsageError("runs on blocks of edges cannot be rebalanced: edges stay where they are")
+        raise UsageError(
+            "runs on blocks of edges cannot be rebalanced, as edges cannot change device"
+        )

@@ -49,7 +49,7 @@ class Names:
         verb = "has" if len(ranks) < 2 else "have"
         return ToolError(
             f"{who}{more} {verb} not answered for {seconds:,.3g} s",
-            hint="It is stopped, or computes for longer: use --timeout SECONDS to wait longer.",
+            hint="It has stopped or computes for longer. Use --timeout SECONDS to wait longer.",
         )
 
     def failed(self, rank: int, error: BaseException) -> EvenerError:

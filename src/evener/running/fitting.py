@@ -75,9 +75,8 @@ def bytes_of_run(
 ) -> list[RunBytes]:
     """Return the bytes that a run with these arrays allocates on each device of a plan.
 
-    divided: a plan, its file, or a partition.
-
-    Arguments and errors as for `distribute`. No array as large as a part is allocated.
+    divided: a plan, its file, or a partition. The other arguments and the errors are those of
+    `distribute`. No array as large as a part is allocated.
     """
     taken = as_graph_or_arcs(graph)
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize

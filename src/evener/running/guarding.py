@@ -198,7 +198,10 @@ def _in_common(path: Path) -> tuple[int, bool]:
     is_own = found.st_uid == os.getuid() and found.st_nlink <= 1 and not found.st_mode & 0o077
     if not (stat.S_ISREG(found.st_mode) and is_own):
         os.close(file)
-        sys.stderr.write(f"evener: {path} is not of this user: ranks are watched once MPI starts\n")
+        sys.stderr.write(
+            f"evener: {path} belongs to another user: ranks are watched only after "
+            f"MPI has started\n"
+        )
         raise PermissionError(path)
     return file, False
 

@@ -250,16 +250,19 @@ class Halo:
         """Raise InputError unless own vertices are sent and each ghost is received."""
         for q in self._sends.keys() | self._receives.keys():
             if not 0 <= q < self.comm.size or q == self.comm.rank:
-                raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
+                raise InputError(
+                    f"rank {self.comm.rank} of {self.comm.size} cannot exchange with rank {q}"
+                )
         for q, numbers in self._sends.items():
             if not are_within(numbers, 0, self.n_owned):
                 raise InputError(
-                    f"rank {q} is sent values of vertices beyond the {self.n_owned:,} own ones"
+                    f"the numbers of vertices sent to rank {q} exceed the {self.n_owned:,} own "
+                    f"vertices"
                 )
             goes = np.zeros(self.n_owned, np.bool_)
             goes[numbers] = True
             if np.count_nonzero(goes) < count_of(numbers):
-                raise InputError(f"a value is sent to rank {q} twice")
+                raise InputError(f"the same value is sent to rank {q} twice")
         comes, known = np.zeros(self.n_local, np.bool_), self._receives.values()
         for numbers in known:
             if are_within(numbers, self.n_owned, self.n_local):

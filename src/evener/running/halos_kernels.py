@@ -1,4 +1,4 @@
-"""Kernels of halos: values of some ghosts, put into the messages to their owners."""
+"""Kernels of halos: pack values of some ghosts into the messages to their owners."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -11,7 +11,7 @@ NUMBER = 4  # bytes of a number, which are followed by the values, from a multip
 
 @inner()
 def owner_of(ghost, starts):
-    """Return the place of a ghost's owner: the last one whose ghosts start at or before it."""
+    """Return the index of a ghost's owner: the last one whose ghosts start at or before it."""
     low, high = 0, starts.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -24,13 +24,14 @@ def owner_of(ghost, starts):
 
 @njit(cache=True, nogil=True)
 def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
-    """Write ghosts' numbers and values into the messages of their owners.
+    """Write ghosts' numbers and values into the messages to their owners.
 
-    ghosts (s,): local numbers; values (s,): theirs, as unsigned integers of the same size. starts
-    (q,): the first local number of each owner's ghosts, rising. begins (q,): where each message
-    begins, a multiple of eight [B]. messages, numbers, places: all messages as arrays of uint64, of
-    uint32 and of the type of values. A message holds its own length [B], how far each number is
-    from the owner's start, and the values. lengths (q,): set to how many numbers each has.
+    ghosts (s,): local numbers; values (s,): their values, as unsigned integers of the same size.
+    starts (q,): the first local number of each owner's ghosts, ascending. begins (q,): where each
+    message begins [B], a multiple of eight. messages, numbers, places: all messages as arrays of
+    uint64, of uint32 and of the type of values. A message contains its own length [B], the distance
+    of each number from the owner's start, and the values. lengths (q,): set to the number of values
+    in each message.
     """
     item = values.itemsize
     lengths[:] = 0
@@ -51,12 +52,12 @@ def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
 
 @inner()
 def padded(count):
-    """Return the bytes of `count` numbers, up to a multiple of eight."""
+    """Return the bytes of `count` numbers, rounded up to a multiple of eight."""
     return (count * NUMBER + 7) // 8 * 8
 
 
 @njit(cache=True, nogil=True)
 def chosen(listed, which, found):
-    """Set found (s,) to the entries of a list at places which (s,)."""
+    """Set found (s,) to the entries of a list with the indices which (s,)."""
     for i in range(which.size):
         found[i] = listed[which[i]]

@@ -29,13 +29,13 @@ def n_ranks() -> int:
 def world() -> MpiComm:
     """Return the communicator of all ranks.
 
-    Raises ToolError if mpi4py is missing, or if its MPI is not the launcher's; then each process
-    would take itself for the only one.
+    Raises ToolError if mpi4py is missing, or if its MPI is not the launcher's: then each process
+    would believe to be the only one.
     """
     comm = MpiComm()
     if comm.size != n_ranks():
         raise ToolError(
-            f"mpi4py sees {comm.size} ranks, but the launcher started {n_ranks()}",
+            f"mpi4py finds {comm.size} ranks, but the launcher started {n_ranks()}",
             hint="mpiexec and mpi4py must belong to the same MPI. Under Slurm, try srun "
             "--mpi=pmi2 or --mpi=pmix.",
         )

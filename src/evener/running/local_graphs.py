@@ -108,12 +108,12 @@ class LocalGraph:
 
     @property
     def owned(self) -> IntVector:
-        """(m,) global numbers of its own vertices."""
+        """Global numbers of its own vertices (m,)."""
         return self.numbers[: self.n_owned]
 
     @property
     def ghosts(self) -> IntVector:
-        """(h,) global numbers of its ghosts."""
+        """Global numbers of its ghosts (h,)."""
         return self.numbers[self.n_owned :]
 
     @property

@@ -149,7 +149,8 @@ class MpiComm:
             raise UsageError(f"a process can have at most {most} devices, not {devices}")
         if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
             raise ToolError(
-                "this MPI lets only one thread of a process send (it lacks MPI_THREAD_MULTIPLE)",
+                "only one thread of a process can send with this MPI (it lacks "
+                "MPI_THREAD_MULTIPLE)",
                 hint="Start one rank for each device.",
             )
 

@@ -65,7 +65,7 @@ class ProgramRun:
         return replace(self, steps=steps, seconds=seconds, first=last.step, moves=())
 
     def of_devices(self, name: str) -> npt.NDArray[np.float64]:
-        """Return (supersteps, k): one field of Superstep."""
+        """Return one field of Superstep for all supersteps and devices (supersteps, k)."""
         rows = [[getattr(step, name) for step in device] for device in self.steps]
         return np.array(rows, np.float64).reshape(len(self.steps), -1).T
 

@@ -66,7 +66,10 @@ def samples_of(
 
 
 def _typical(seconds: FloatArray, edges: FloatArray) -> FloatArray:
-    """(k,) Median or mean of each device's times (supersteps, k); 0 without supersteps."""
+    """Return the median or mean of each device's times (supersteps, k), as (k,).
+
+    The result is 0 without supersteps.
+    """
     if not len(seconds):
         return np.zeros(seconds.shape[1])
     alike = (edges == edges[0]).all(axis=0)

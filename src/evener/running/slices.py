@@ -356,7 +356,7 @@ def facts_of(stream: ArcStream, tallies: Iterable[Tally], counts: Sequence[Count
     arcs, isolated = sum(one.arcs for one in counts), sum(one.isolated for one in counts)
     if seen.signature:
         raise InputError(
-            "an edge stands at one of its ends alone, or has different weights at its two ends",
+            "an edge is listed at only one of its ends, or with different weights at its ends",
             file=stream.source.path,
             hint=f"evener info {stream.source.path} names the edge.",
         )

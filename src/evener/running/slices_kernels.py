@@ -1,4 +1,4 @@
-"""Arcs read in pieces: dealt to the devices that own their ends, put in rows, numbered anew."""
+"""Kernels for arcs read in pieces: deal them to the devices that own their ends, and make rows."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -11,9 +11,9 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 @njit(cache=True, nogil=True)
 def count_arcs(tails, heads, part, both, counts):
-    """Add to counts (k,) how many arcs leave each block; loops are left out.
+    """Add to counts (k,) the number of arcs that leave each block; loops are omitted.
 
-    both: every pair stands for an arc each way.
+    both: whether every pair stands for two arcs, one in each direction.
     """
     for i in range(tails.size):
         if tails[i] != heads[i]:
@@ -26,8 +26,9 @@ def count_arcs(tails, heads, part, both, counts):
 def deal_arcs(tails, heads, weights, part, both, turned, fill, own, other, own_weights):
     """Put each arc behind those of its tail's block: the tail in own, the head in other.
 
-    both: as in count_arcs, the given direction first; the arc the other way weighs `turned` times
-    as much. fill (k,): the next free places. weights and own_weights: empty where there are none.
+    both: as in count_arcs; the arc in the given direction comes first, the weight of the other one
+    is multiplied by `turned`. fill (k,): the next free places. weights and own_weights: empty if
+    arcs have no weights.
     """
     weighted = weights.size > 0
     for i in range(tails.size):
@@ -56,7 +57,7 @@ def count_rows(own, local, xadj):
 
 @njit(cache=True, nogil=True)
 def fill_rows(own, other, weights, local, fill, adjncy, adjwgt):
-    """Put each arc at the next free place, fill[local[v]], of its row."""
+    """Put each arc into the next free place of its row, fill[local[v]]."""
     weighted = weights.size > 0
     for i in range(own.size):
         row = local[own[i]]
@@ -69,7 +70,7 @@ def fill_rows(own, other, weights, local, fill, adjncy, adjwgt):
 
 @njit(cache=True, nogil=True)
 def mark_others(xadj, adjncy, part, rank, boundary, marks):
-    """Set boundary[i] of rows with entries of other blocks, and marks[v] of these entries."""
+    """Set boundary[i] for rows with entries of other blocks, and marks[v] for these entries."""
     for i in range(xadj.size - 1):
         for e in range(xadj[i], xadj[i + 1]):
             if part[adjncy[e]] != rank:
@@ -79,7 +80,7 @@ def mark_others(xadj, adjncy, part, rank, boundary, marks):
 
 @njit(cache=True, nogil=True)
 def number_rows(xadj, adjncy, adjwgt, rows, local, offsets, ends, weights):
-    """Copy rows in the order `rows`, their entries by local numbers; offsets[0] is set."""
+    """Copy rows in the order `rows`, with entries as local numbers; offsets[0] must be set."""
     weighted = adjwgt.size > 0
     for i in range(rows.size):
         first, to = xadj[rows[i]], np.int64(offsets[i])
@@ -93,7 +94,7 @@ def number_rows(xadj, adjncy, adjwgt, rows, local, offsets, ends, weights):
 
 @inner()
 def mixed(word):
-    """Return 64 bits that depend on all bits of an uint64."""
+    """Return 64 bits that depend on all bits of a uint64."""
     word = (word ^ (word >> np.uint64(30))) * FIRST
     word = (word ^ (word >> np.uint64(27))) * SECOND
     return word ^ (word >> np.uint64(31))
@@ -103,8 +104,9 @@ def mixed(word):
 def signature(tails, heads, weights):
     """Return a sum modulo 2^64 that is 0 over all arcs of a symmetric graph.
 
-    An arc from the lower to the higher number adds a hash of both and of its weight's bits, uint64
-    or none; the arc the other way subtracts it. Of other graphs it is 0 once in 2^64.
+    An arc from the lower to the higher number adds a hash of both numbers and of its weight's bits
+    (uint64, or none); the arc in the other direction subtracts it. For other graphs the sum is 0
+    with probability 2^-64.
     """
     total = np.uint64(0)
     weighted = weights.size > 0

@@ -17,7 +17,7 @@ PAGE = 4096  # bytes, the smallest page size
 
 
 def starts_of(sizes: IntArray) -> npt.NDArray[np.int64]:
-    """Return (p + 1,): the first row of each rank, then the number of rows."""
+    """Return the first row of each rank, then the number of rows (p + 1,)."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 

@@ -48,16 +48,17 @@ def lower_bound(
     In T seconds, a device does at most the largest load that fits its memory and high_units and
     that it computes in T minus its fixed seconds; it does nothing if this load is below low_units.
     The bound is the least T for which these loads add up to all the work. For vertices of weight 1
-    and speed curves, it is the time of the best whole sizes, if that is later. graph: as it was
-    read, not the result of Workload.weighted. The work of a vertex follows the workload if this
-    states work, else the vertex weight `constraint`. O(n log n) if memory is in bytes, else O(k).
+    and speed curves, the bound is the makespan of the best whole sizes, if that is later. graph:
+    the graph as read, not the result of Workload.weighted. If the workload states the work of
+    vertices, this is used, else the vertex weight `constraint`. O(n log n) if memory is in bytes,
+    else O(k).
     """
     facts = work_facts_of(graph, platform, workload, constraint)
     return bound_of_facts(facts, platform, workload)
 
 
 def bound_of_facts(facts: WorkFacts, platform: Platform, workload: Workload = WEIGHTS) -> Bound:
-    """Return the `lower_bound` of a graph, computed from its WorkFacts instead of the graph."""
+    """Return the `lower_bound` of a graph, computed from the graph's WorkFacts."""
     if facts.load <= 0:
         return Bound(0.0, np.zeros(platform.k))
     memory = None if facts.held is None else _Memory(facts.held, platform.memories)
@@ -75,7 +76,7 @@ def _without_room(platform: Platform) -> Bound:
 
 
 class _Memory:
-    """How much work fits into each memory, if it is filled by vertices of fewest bytes per work."""
+    """How much work fits into each memory if vertices with the fewest bytes per work fill it."""
 
     def __init__(self, held: HeldWork, memories: FloatArray) -> None:
         self.held, self.memories = held.of, memories
@@ -129,7 +130,7 @@ class _WorkByTime:
 
     @property
     def longest(self) -> float:
-        """A time [s] by which every device has done the most that its limits allow."""
+        """A time [s] by which every device has done as much work as its limits allow."""
         steady = self._rates[self._rates > 0]
         ends = [self._load / float(steady.min())] if steady.size else [0.0]
         ends += [float(model.time(model.capacity)) for model, _ in self._curved]

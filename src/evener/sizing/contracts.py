@@ -45,9 +45,10 @@ def contract_for(
     The targets assume that the bytes of a weighted graph are spread evenly over its weight; the
     caps in bytes limit the bytes that a block really contains. Every block gets at least one
     vertex, however small its target; the lows of other blocks are reduced if necessary. If vertices
-    have weights, the i-th lowest high is at least the weight of the i-th lightest vertex, which may
-    be above (1 + epsilon) x target. Vertices heavier than every high are assigned to the largest
-    blocks, one vertex per block, and the highs of these blocks are the weights of these vertices.
+    have weights, the i-th smallest high is at least the weight of the i-th lightest vertex, which
+    may be above (1 + epsilon) x target. Vertices heavier than every high are assigned to the
+    largest blocks, one vertex per block, and the highs of these blocks are the weights of these
+    vertices.
 
     Raises InfeasibleError for more devices than vertices and for too little memory, UsageError for
     unknown shares, and for a method if no device has a speed curve.
@@ -128,8 +129,8 @@ def contract_for_seconds(
     """Return the contract of a plan that minimises seconds.
 
     It limits memory, low_units, high_units and the makespan, and permits unused devices. Its
-    targets are for information only: the sizes that would be best without communication. graph: as
-    it was read, not the result of Workload.weighted. makespan [s]: the limit, infinity for none.
+    targets are for information only: the sizes that would be best without communication. graph: the
+    graph as read, not the result of Workload.weighted. makespan [s]: the limit, infinity for none.
     """
     loads = lower_bound(graph, platform, workload).loads
     return seconds_contract(loads, graph.total_weight, platform, makespan)
@@ -190,8 +191,8 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
 def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon: float) -> Sizes:
     """Return `sizes` with limits such that each vertex heavier than every high fits into a block.
 
-    The largest highs become the weights of these vertices, as far as high_units allow. The lows of
-    the other blocks become at most (1 - epsilon) x their shares of the remaining load, minus the
+    The largest highs become the weights of these vertices, as far as high_units allow. Each low of
+    the other blocks becomes at most (1 - epsilon) x its share of the remaining load, minus the
     weight of the next heaviest vertex.
     """
     count = int((facts.heavy > sizes.high.max() * (1 + RELATIVE_SLACK)).sum())
@@ -208,12 +209,12 @@ def _room_for_heavy(sizes: Sizes, facts: LoadFacts, platform: Platform, epsilon:
         low[others] = np.minimum(low[others], np.maximum(share * (1 - epsilon) - next_heaviest, 0))
     low[own] = np.minimum(low[own], high[own])
     vertices = "a vertex weighs" if count == 1 else f"{count:,} vertices weigh each"
-    note = f"{vertices} more than a block of its share may hold, so its block is above its target"
+    note = f"{vertices} more than its block's limit, so this block is above its target"
     return replace(sizes, low=low, high=high, notes=(*sizes.notes, note))
 
 
 def _room_for_one(sizes: Sizes, facts: LoadFacts, platform: Platform) -> Sizes:
-    """Return `sizes` with the i-th lowest high raised to the weight of the i-th lightest vertex.
+    """Return `sizes` with the i-th smallest high raised to the weight of the i-th lightest vertex.
 
     Every block can then hold at least one vertex. Only vertices that fit into every memory are
     considered, and highs stay at most high_units. Lows are reduced if they would otherwise sum to
@@ -262,7 +263,7 @@ def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
     for name in shares:
         if name not in SHARES:
             known = ", ".join(SHARES)
-            raise UsageError(f"weights cannot be shared by {name!r}", hint=f"There are: {known}.")
+            raise UsageError(f"weights cannot be divided by {name!r}", hint=f"There are: {known}.")
     if len(shares) != count:
         weights = "weight" if count == 1 else "weights"
         raise UsageError(
@@ -271,8 +272,8 @@ def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
         )
     if shares[0] != "speed":
         raise UsageError(
-            f"the first weight must be shared by speed, not {shares[0]}: speeds are for this "
-            "weight",
+            f"the first weight must be divided by speed, not {shares[0]}: it is the work to which "
+            f"speeds refer",
             hint="Put the weight that is the work first.",
         )
     return tuple(shares)
@@ -313,10 +314,10 @@ def _shares(platform: Platform, by: str, sizes: Sizes) -> FloatArray:
     unknown = ~(np.isfinite(platform.memories) | np.isfinite(platform.memory_units))
     name = platform.names[int(np.argmax(unknown))]
     raise UsageError(
-        f"sharing a weight by memory needs the memory of device {name!r}, which is not stated"
+        f"dividing a weight by memory needs the memory of device {name!r}, which is not stated"
         if unknown.any()
         else (
-            "sharing a weight by memory needs memories in one unit, but some are in bytes and "
+            "dividing a weight by memory needs memories in one unit, but some are in bytes and "
             "others in units"
         ),
         hint="Give memory_GiB for every device in the machine file.",

@@ -141,7 +141,7 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
         notes.append(f"{method} did not converge: the sizes are the best it found")
     if idle:
         what = "device is" if idle == 1 else "devices are"
-        notes.append(f"{idle} {what} not worth using, with almost no load")
+        notes.append(f"{idle} {what} not worth using and got almost no load")
     return tuple(notes)
 
 

@@ -4,8 +4,8 @@ DPA measures the times at the current sizes and stops if they differ by at most 
 it adds the measurements to partial models, solves these for new sizes, and repeats ([Cla14]_, 4.3).
 There are two ways to use it: run a benchmark before the program starts (`measured_sizes`), or pass
 the times of the program's own iterations to `Dynamic.observe`. Beyond [Cla14]_: oscillation is
-damped, the sizes returned are the best that were measured, and a device that failed at a load never
-gets as much again.
+damped; the returned sizes are the best measured ones; and if a device failed at a load, its later
+loads are always smaller.
 """
 
 from __future__ import annotations
@@ -118,14 +118,7 @@ class Dynamic:
         return tuple(tuple(samples) for samples in self._samples)
 
     def observe(self, seconds: npt.ArrayLike, done: npt.ArrayLike | None = None) -> IntArray | None:
-        """Record the times (k,) [s] measured at `sizes`; return the next sizes, or None if done.
-
-        A time of infinity says that the device failed at its load. Times of devices without load
-        are ignored. done (k,): the sizes that were really measured, if `sizes` could not be
-        realised exactly, for example as areas of rectangles; they must sum to n. Raises InputError
-        for times that are not above zero, and InfeasibleError if the loads that devices can do no
-        longer add up to n.
-        """
+        """Record the times (k,) [s] measured at `sizes`; return the next sizes, or None if done."""
         if self.outcome:
             raise InputError(f"this search has ended: {self.outcome}")
         sizes = self._sizes if done is None else self._done(done)

@@ -1,8 +1,8 @@
 """Real loads with which devices end at the same time, each within its limits.
 
 By time T every device has done the largest load that its speed and its limits allow. This load
-grows with T, so the loads to find are those at the least T by which all work is done. Three
-functions find this T:
+grows with T, so the problem is to find the least T by which all work is done. Three functions find
+this T:
 
 together      for constant speeds: closed form, with a binary search for the devices at a limit
 finish_times  for any speeds, and many sets of devices or amounts of work at once
@@ -73,9 +73,9 @@ def _together(
 def _without_limits(
     total: float, rates: FloatArray, start: FloatArray, devices: IntArray
 ) -> tuple[FloatArray, float]:
-    """Return (loads, seconds), where `devices` without limits have done `total` by `seconds`.
+    """Return loads (k,), and the time by which `devices` have done `total`, without limits.
 
-    loads (k,) [units]: what every device has done by then, without limits.
+    loads (k,) [units]: load that each of all devices has done by this time, without limits.
     """
     work = total + float(np.cumsum((rates * start)[devices])[-1])
     seconds = work / float(np.cumsum(rates[devices])[-1])

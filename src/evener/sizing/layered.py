@@ -123,7 +123,7 @@ class _GroupSizes:
 class _Group:
     """A group of the tree: the samples of its members, and its sizes for each load solved so far.
 
-    limits: low and high (k,) of all devices. epsilons: for this level, and for the levels below.
+    limits: low and high (k,) of all devices. epsilons: of this level, and of the levels below.
     """
 
     def __init__(

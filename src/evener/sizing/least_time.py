@@ -11,10 +11,10 @@ load, as a benchmark with equal blocks would measure it.
 
 gpa: the geometric partitioning algorithm, which cuts all speed curves with a line through the
 origin. In the plane of load and speed, all points on such a line take the same time, the inverse of
-its slope. Each line cuts a curve once if the curve keeps the shape rule (concave while it rises,
-then falling), and the loads at the cuts grow as the line becomes less steep. The algorithm looks
-for the slope at which the loads sum to n ([LR07]_; [Cla14]_, 4.1). This implementation finds the
-steepest line whose loads, rounded down, still suffice, so the whole sizes are optimal; [Cla14]_
+its slope. Each line cuts a curve once if the curve satisfies the shape rule (concave while it
+rises, then falling), and the loads at the cuts grow as the line becomes less steep. The algorithm
+looks for the slope at which the loads sum to n ([LR07]_; [Cla14]_, 4.1). This implementation finds
+the steepest line whose loads, rounded down, still suffice, so the whole sizes are optimal; [Cla14]_
 instead adds the units lost by rounding down to the largest loads.
 """
 
@@ -138,7 +138,9 @@ class Rates:
             self._latest = self.times(problem.high)
         if not np.isfinite(self._latest).all():
             name = problem.name(int(np.argmin(np.isfinite(self._latest))))
-            raise InputError(f"{name} takes longer than a number can hold")
+            raise InputError(
+                f"device {name} takes too long: its time exceeds the largest floating-point number"
+            )
 
     def times(self, sizes: IntArray) -> FloatArray:
         """Return the seconds (k,) that the devices take for whole sizes (k,)."""
@@ -194,11 +196,13 @@ def solve_constant(problem: Problem) -> Solution:
     sizes = handed_back(loads, least)
     if problem.is_flat:
         return Solution(sizes, bound=max(least.seconds, loads.needed()))
-    return Solution(sizes, True, ("constant: every speed is that at an even share",))
+    return Solution(
+        sizes, True, ("constant: every speed is taken from its curve at an even share of the load",)
+    )
 
 
 def solve_gpa(problem: Problem) -> Solution:
-    """Return the whole sizes of least makespan for curves that keep the shape rule.
+    """Return the whole sizes of least makespan for curves that satisfy the shape rule.
 
     Points that violate the shape rule are dropped. Akima models are replaced by the piecewise
     linear curves through their points. Raises UsageError for models without points.
@@ -218,9 +222,9 @@ def solve_gpa(problem: Problem) -> Solution:
 
 
 def in_shape(model: SpeedModel, name: str) -> SpeedModel:
-    """Return a model that keeps the shape rule.
+    """Return a model that satisfies the shape rule.
 
-    A Constant is returned unchanged, other models as Piecewise through the points that keep the
+    A Constant is returned unchanged, other models as Piecewise through the points that satisfy the
     rule. name: of the device, for messages. Raises UsageError for models without points.
     """
     if isinstance(model, Constant):
@@ -238,7 +242,7 @@ def in_shape(model: SpeedModel, name: str) -> SpeedModel:
 
 
 def _keeps_shape(model: Piecewise) -> bool:
-    """Return whether all points of the model keep the shape rule."""
+    """Return whether all points of the model satisfy the shape rule."""
     top = int(np.argmax(model.speeds))
     rise = np.diff(model.speeds, prepend=0.0)
     slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)

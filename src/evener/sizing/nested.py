@@ -58,20 +58,20 @@ class Slices:
 
     @property
     def can(self) -> bool:
-        """Whether every device of the node can do its slice, that is, no time is infinity."""
+        """Whether every device of the node can compute its slice, that is, no time is infinity."""
         return bool(np.isfinite(self.seconds).all())
 
 
 @dataclass(frozen=True, eq=False)
 class NestedRound:
-    """A round of INPA: the tiling of the q nodes in whole blocks, and each node's slices."""
+    """A round of INPA: the tiling of the q nodes in whole blocks, and the slices of each node."""
 
     nodes: Tiling
     slices: tuple[Slices, ...]
 
     @property
     def seconds(self) -> FloatArray:
-        """(q,) time of each node [s]."""
+        """Time of each node (q,) [s]."""
         return np.array([one.makespan for one in self.slices])
 
     @property

@@ -55,8 +55,8 @@ def solve_npa(problem: Problem) -> Solution:
     shares = _slide(smooth, curves)
     if shares is None:
         note = (
-            "npa: found no balance; used bisection over time, where each device takes all that "
-            "it can"
+            "npa: found no balance; used bisection over time, with the largest load that each "
+            "device can finish"
         )
         return Solution(bisected, False, (note,))
     sizes = _whole(smooth, shares, curves)
@@ -91,7 +91,7 @@ class SmoothTimes:
 
 
 def gap(problem: Problem, shares: FloatArray, seconds: FloatArray) -> float:
-    """Return the time [s] between the ends of the first and the last device that could swap work.
+    """Return the time [s] between the ends of the last and the first device that could swap work.
 
     The last device is above its lower limit, the first one below its upper limit. The gap is zero
     or negative at a balance, where all times are equal except those of devices at a limit.

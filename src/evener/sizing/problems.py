@@ -54,7 +54,7 @@ class Problem:
 
     @cached_property
     def rates(self) -> FloatArray:
-        """Speeds (k,) of the Constant models [units/s]; use it only if `is_constant` is true."""
+        """Speeds (k,) of the Constant models [units/s]; use them only if `is_constant` is true."""
         return np.array([model.rate for model in self.models if isinstance(model, Constant)])
 
     @property

@@ -83,7 +83,7 @@ def _increments(
 
 
 def snapped(values: FloatArray) -> FloatArray:
-    """Return the values, with those rounded that equal a whole number up to rounding errors.
+    """Return the values; values within rounding errors of a whole number are rounded to it.
 
     For example, 6.9999999999 becomes 7. The sum changes by at most 0.4, so that whole sizes between
     floors and ceilings still exist.

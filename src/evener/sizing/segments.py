@@ -60,7 +60,10 @@ class CurvePieces:
         return np.where(p > 0, cubic, linear)
 
     def slope(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
-        """Return the derivative of speed [1/s] at each load; `piece` is the piece of the load."""
+        """Return the derivative of speed [1/s] at each load.
+
+        `piece` is the piece in which it lies.
+        """
         u = load - self.base[piece]
         a, b, c, _ = self.coefficients[:, piece]
         return np.asarray(c if self.is_linear else (3 * a * u + 2 * b) * u + c)
@@ -290,7 +293,9 @@ class Segments:
         is_finite = np.isfinite(self._at_first + self._at_last)
         if not is_finite.all():
             name = self.problem.name(int(self.device[np.argmin(is_finite)]))
-            raise InputError(f"{name} takes longer than a number can hold")
+            raise InputError(
+                f"device {name} takes too long: its time exceeds the largest floating-point number"
+            )
 
     def _times(self, segment: IntArray, load: IntArray) -> FloatArray:
         with np.errstate(over="ignore"):

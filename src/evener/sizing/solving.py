@@ -145,7 +145,7 @@ def _why_nothing(problem: Problem, found: SpeedSizes, i: int, capacity: float) -
     all_done = f"the others finish after {duration(found.makespan)}"
     fixed = float(problem.fixed[i])
     if fixed >= found.makespan:
-        return f"taking part alone takes {duration(fixed)}; {all_done}"
+        return f"its fixed time alone is {duration(fixed)}; {all_done}"
     load, seconds = least_load(problem, i)
     if seconds > found.makespan * (1 + SAME):
         what = "one unit" if load == 1 else f"its fastest load, {load:,} units,"

@@ -1,18 +1,21 @@
-"""Divide graphs in slices of rows, on MPI ranks or in a file; no process holds the whole graph.
+"""Divides graphs in slices of rows, on MPI ranks or in a file; no process holds the whole graph.
 
 Every graph is cut into the same N_SLICES slices. The work on a slice depends only on its rows and
 on values that processes exchange between steps. So the blocks are the same for any number of ranks,
 and for a file that is read slice by slice.
 
-rows.py          SlicedGraph, the input of all others, and a graph in memory: read this first
-blocks.py        clusters, their graph divided, borders refined: all steps in one file
-uneven.py        graphs of uneven degrees instead
-border_graph.py  borders with exact messages, for predicted seconds
-recounting.py    figures of blocks, counted independently; counted.py: derived figures
-facts.py         what sizes and contracts need; the same rows with other weights
-files.py         a file read slice by slice; memory.py: within how much
-distributed.py   rows on MPI ranks
-tools.py         LDG, Fennel, and runs of the Hilbert curve; slabs.py: along a line
+rows.py          SlicedGraph, the input of all other modules, and a graph in memory: read this first
+blocks.py        divides a graph: makes clusters, divides their graph, refines borders
+uneven.py        divides graphs of uneven degrees
+border_graph.py  the graph of borders, with exact messages, for predicted seconds
+recounting.py    counts figures of blocks independently of the partitioners
+counted.py       figures derived from these counts
+facts.py         figures that sizes and contracts need; the same rows with other weights
+files.py         a file that is read slice by slice
+memory.py        the memory that dividing a graph needs
+distributed.py   DistributedGraph: rows on MPI ranks
+tools.py         other partitioners: LDG, Fennel, and runs of the Hilbert curve
+slabs.py         slabs across a direction
 
 May import partitioning, sizing, running (communication), io, plans, graphs, platforms.
 """

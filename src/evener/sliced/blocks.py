@@ -1,6 +1,6 @@
-"""Divide a graph in slices: make clusters, divide their graph, then refine borders by vertices.
+"""Divides a graph in slices: makes clusters, divides their graph, then refines borders by vertices.
 
-    clusters inside slices -> contracted -> our partitioner at rank 0 -> borders, group by group
+    clusters inside slices -> contracted -> Evener's partitioner at rank 0 -> borders, by groups
 
 All rows are read three times. Every process holds the graph of clusters, which has a few per cent
 of the size of the whole graph.
@@ -110,8 +110,8 @@ class SmallGraph(NamedTuple):
     """The graph of clusters and the cluster of each vertex.
 
     of (n_local,) int32: the cluster of each own vertex and ghost. graph: the graph of all clusters;
-    only rank 0 has coordinates of the clusters' centres. across: whether clusters may have vertices
-    of several slices. falling: see ClusterGraph; only set if memory is limited.
+    only on rank 0 it has coordinates of the clusters' centres. across: whether clusters may have
+    vertices of several slices. falling: see ClusterGraph; only set if memory is limited.
     """
 
     of: Part
@@ -346,7 +346,7 @@ def _within_memory(
 
 
 def heaviest_cluster(limits: Contract, wished: float) -> float:
-    """Return the maximum weight of a cluster [units] with which blocks can keep their limits."""
+    """Return the maximum weight of a cluster [units] with which blocks can satisfy their limits."""
     room: FloatArray = (limits.high - limits.low)[limits.high > 0]
     room = np.minimum(room, float(limits.targets.sum()))
     return max(min(wished, OF_LIMITS * float(room.min())), 0.0)
@@ -389,7 +389,10 @@ def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
 
 
 def _parts(graph: Graph) -> tuple[Any, ...]:
-    """Return numbers of higher neighbours, these, their edge weights, vertex weights, types."""
+    """Return for each vertex the number of higher neighbours; these, with edge and vertex weights.
+
+    Also returns the types of the arrays.
+    """
     vwgt, adjwgt = graph.weights(), graph.edge_weights()
     types = vwgt.dtype.str, adjwgt.dtype.str
     own = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)

@@ -1,8 +1,7 @@
-"""BorderGraph: vertices near borders, and whole clusters elsewhere, of a divided graph in slices.
+"""BorderGraph: single vertices near borders, and whole clusters elsewhere, of a divided graph.
 
-Figures of blocks that are counted on this graph equal those of the whole graph as long as the
-neighbours of whole clusters keep their blocks: until then every vertex at a border is a single
-vertex.
+Figures of blocks counted on this graph equal those of the whole graph as long as the neighbours of
+whole clusters keep their blocks: until then every vertex at a border is a single vertex.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ def near_within(
         needed = whole_border_memory(options.sizes_of(graph), _border_sizes(small, singles, k))
         if needed <= options.memory:
             return near
-    raise too_little("the borders of these blocks need", needed, options.memory)
+    raise too_little("refining the borders of these blocks needs", needed, options.memory)
 
 
 def _border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:

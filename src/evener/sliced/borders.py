@@ -1,6 +1,6 @@
-"""Refine borders vertex by vertex: groups of blocks, each group separately.
+"""Refines borders vertex by vertex: groups of blocks, each group separately.
 
-Only clusters near a border are taken apart into single vertices. The graph of a group contains the
+Only clusters near a border are split into single vertices. The graph of a group contains the
 clusters and vertices of its blocks, without edges that leave the group: these stay cut whatever
 happens inside it. So no process needs memory for more than the blocks of one group, and ranks
 refine different groups at the same time. Each turn forms other groups: blocks that have already
@@ -37,7 +37,7 @@ Near = npt.NDArray[np.int8]
 
 
 def near_clusters(coarse: Graph, part: Part, hops: int) -> Near:
-    """Return (c,) int8, 0 for clusters more than `hops` edges from border clusters of `part`."""
+    """Return int8 flags (c,): 0 for clusters farther than `hops` edges from border clusters."""
     near = np.empty(coarse.n, np.int8)
     kernels.mark_near(coarse.xadj, coarse.adjncy, part, hops, near)
     return near
@@ -236,7 +236,7 @@ class BlockGroups(NamedTuple):
 
     @property
     def of_blocks(self) -> IntVector:
-        """(k + 1,) the group of each block, and -1 for number k, which means "no block"."""
+        """The group of each block (k + 1,), and -1 for number k, which means "no block"."""
         return np.append(self.of, -1)
 
 
@@ -282,7 +282,7 @@ def _border_lengths(borders: BlockBorders) -> tuple[npt.NDArray[np.int64], IntVe
 
 
 def _group_sizes(borders: BlockBorders, entries: IntVector, falling: float) -> FloatArray:
-    """Return (k,) the memory [B] that each block adds to its group's graph, on a single process."""
+    """Return the memory (k,) [B] that each block adds to its group's graph, on a single process."""
     coarse, k = borders.coarse, borders.k
     whole = np.bincount(borders.whole_part, minlength=k + 1)[:k]
     arcs = np.bincount(borders.whole_part, coarse.degrees, k + 1)[:k]
@@ -350,9 +350,9 @@ def _refine_groups(
 def number_groups(
     borders: BlockBorders, group_of: IntVector, n_groups: int
 ) -> npt.NDArray[np.int64]:
-    """Number single vertices within their groups; return (processes, groups) counts. Collective.
+    """Number single vertices within their groups; return their counts (processes, groups).
 
-    group_of (k + 1,): the group of each block, then -1.
+    Collective. group_of (k + 1,): the group of each block, then -1.
     """
     graph, counts = borders.graph, np.zeros(n_groups, np.int64)
     np.add.at(counts, group_of[:-1], borders.singles()[:-1])

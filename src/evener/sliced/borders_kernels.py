@@ -1,8 +1,8 @@
 """Kernels that find the vertices near borders, and make the graphs of groups of blocks.
 
-Clusters are "whole" where they are taken as one vertex; of the others, near borders, every vertex
-is taken singly. `of` (n_local,) int32 says which: the cluster of a vertex where that is whole,
-else ~i where the vertex is the i-th single one of its group. `blocks` (n_local,): of single
+A cluster is "whole" if it is one vertex of the group's graph; clusters near borders are split into
+single vertices. `of` (n_local,) int32 distinguishes them: the cluster of a vertex in a whole
+cluster, or ~i for the i-th single vertex of a group. `blocks` (n_local,): the blocks of single
 vertices.
 """
 
@@ -20,7 +20,7 @@ ALL = -1  # in place of a group: all of them
 
 @njit(cache=True, nogil=True)
 def mark_near(xadj, adjncy, part, hops, near):
-    """Mark the vertices at a border by 1, and those up to `hops` edges away by 2 and more."""
+    """Set near to 1 for vertices at a border, and to 2 or more up to `hops` edges away."""
     n = xadj.size - 1
     for v in range(n):
         near[v] = 0
@@ -49,7 +49,7 @@ def count_single(of, near):
 
 @njit(cache=True, nogil=True)
 def take_singly(of, near, part, blocks):
-    """Set the blocks of the vertices near borders, and their clusters to ~0."""
+    """Set the blocks of the vertices near borders, and set `of` to ~0 for these vertices."""
     for v in range(of.size):
         c = of[v]
         if near[c] != 0:
@@ -59,7 +59,7 @@ def take_singly(of, near, part, blocks):
 
 @inner()
 def is_wanted(v, of, blocks, group_of, group):
-    """Whether v is a single vertex of the group; group ALL: whether it is a single one."""
+    """Return whether v is a single vertex of the group; group ALL: of any group."""
     return of[v] < 0 and (group == ALL or group_of[blocks[v]] == group)
 
 
@@ -76,7 +76,10 @@ def count_entries(rows, of, blocks, group_of, group):
 
 @njit(cache=True, nogil=True)
 def take_rows(rows, of, blocks, group_of, group, taken):
-    """Copy the rows of the single vertices of a group; empty arrays of weights stay so."""
+    """Copy the rows of a group's single vertices to `taken`.
+
+    Empty arrays of weights remain empty.
+    """
     at, entry = 0, 0
     for i in range(rows.xadj.size - 1):
         if not is_wanted(rows.first + i, of, blocks, group_of, group):
@@ -97,7 +100,7 @@ def take_rows(rows, of, blocks, group_of, group, taken):
 def count_borders(rows, of, blocks, whole_part, counts, entries):
     """Add to counts (k, k) the edges of single vertices to vertices of other blocks.
 
-    entries (k,): all edges of single vertices are added, by block.
+    entries (k,): the number of all edges of single vertices is added, by block.
     """
     for i in range(rows.which.size):
         own = blocks[rows.which[i]]
@@ -111,7 +114,7 @@ def count_borders(rows, of, blocks, whole_part, counts, entries):
 
 @njit(cache=True, nogil=True)
 def count_blocks(of, blocks, first, last, counts):
-    """Add to counts (k,) how many single vertices of [first, last) each block has."""
+    """Add to counts (k,) the number of single vertices of [first, last) in each block."""
     for v in range(first, last):
         if of[v] < 0:
             counts[blocks[v]] += 1
@@ -119,7 +122,7 @@ def count_blocks(of, blocks, first, last, counts):
 
 @njit(cache=True, nogil=True)
 def number_in_groups(n, of, blocks, group_of, next_number):
-    """Number the single ones of the first n vertices in their groups, from next_number on."""
+    """Number the single vertices among the first n within their groups, from next_number on."""
     for v in range(n):
         if of[v] < 0:
             g = group_of[blocks[v]]
@@ -129,7 +132,7 @@ def number_in_groups(n, of, blocks, group_of, next_number):
 
 @njit(cache=True, nogil=True)
 def put_blocks(n, of, blocks, group_of, group, given):
-    """Set the blocks of a group's single vertices among the first n, in their order."""
+    """Set the blocks of a group's single vertices among the first n to `given`, in their order."""
     at = 0
     for v in range(n):
         if is_wanted(v, of, blocks, group_of, group):
@@ -139,11 +142,11 @@ def put_blocks(n, of, blocks, group_of, group, given):
 
 @njit(cache=True, nogil=True)
 def list_rows(rows, of, blocks, whole_part, group_of, group, degrees, entries, weights):
-    """List the edges of the single vertices of a group; return how many vertices and entries.
+    """List the edges of a group's single vertices; return the numbers of vertices and of entries.
 
-    Neighbours are whole clusters, or clusters + number for single vertices; those outside the group
-    are left out. Several edges to a cluster are several entries; an edge between single vertices
-    stands in the list of the lower number alone.
+    An entry is the number of a whole cluster, or clusters + number for a single vertex; neighbours
+    outside the group are omitted. Several edges to a cluster are several entries; an edge between
+    single vertices is only in the list of the vertex with the lower number.
     """
     n_clusters = whole_part.size
     count, used = 0, 0
@@ -169,9 +172,10 @@ def list_rows(rows, of, blocks, whole_part, group_of, group, degrees, entries, w
 
 @njit(cache=True, nogil=True)
 def join_entries(degrees, entries, weights, here, n_whole, joined):
-    """Join equal entries of a row, in place, and number them anew; return how many are left.
+    """Merge equal entries of each row in place and renumber them.
 
-    here (clusters,): the number of each cluster in the group. joined (e,): the sums of weights.
+    Returns the number of entries left. here (clusters,): the number of each cluster in the group.
+    joined (e,): set to the sums of weights.
     """
     n_clusters = here.size
     at_row = np.full(n_whole, -1, np.int64)
@@ -199,7 +203,7 @@ def join_entries(degrees, entries, weights, here, n_whole, joined):
 
 @njit(cache=True, nogil=True)
 def count_degrees(coarse, members, here, degrees, entries, xadj):
-    """Set xadj (n + 1,), 0 before, to where the lists of whole clusters and singles begin."""
+    """Set xadj (n + 1,), zero on entry, to where the lists of whole clusters and vertices begin."""
     n_whole = members.size
     coarse_xadj, coarse_adjncy, _ = coarse
     for i in range(n_whole):
@@ -216,7 +220,7 @@ def count_degrees(coarse, members, here, degrees, entries, xadj):
 
 @njit(cache=True, nogil=True)
 def write_lists(coarse, members, here, degrees, entries, joined, xadj, adjncy, adjwgt):
-    """Write the lists of the graph of a group: whole clusters come first."""
+    """Write the adjacency lists of a group's graph: whole clusters come first."""
     n_whole = members.size
     coarse_xadj, coarse_adjncy, coarse_adjwgt = coarse
     end = xadj[:-1].copy()
@@ -248,7 +252,7 @@ def write_blocks(of, whole_part, single_blocks, blocks):
 
 @njit(cache=True, nogil=True)
 def find_blocks(of, blocks, n, least, most):
-    """Set the least and the most number of a block in each cluster, of the first n vertices."""
+    """Set least and most to the lowest and highest block in each cluster, for n vertices."""
     for v in range(n):
         c, b = of[v], blocks[v]
         least[c] = min(least[c], b)
@@ -257,7 +261,7 @@ def find_blocks(of, blocks, n, least, most):
 
 @njit(cache=True, nogil=True)
 def mark_beside(xadj, adjncy, n_whole, beside):
-    """Mark the first n_whole vertices, and those that are joined to one of them."""
+    """Set flags in `beside` for the first n_whole vertices and their neighbours."""
     for v in range(xadj.size - 1):
         beside[v] = v < n_whole
         for e in range(xadj[v], xadj[v + 1]):

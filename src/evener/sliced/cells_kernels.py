@@ -1,7 +1,7 @@
-"""Kernels that grow cells around seeds: a vertex joins the cell that most of its neighbours are in.
+"""Kernels that grow cells around seeds: a vertex joins the cell of most of its neighbours.
 
-of (n_local,) int32 holds the cell of a vertex; UNREACHED where it has none; and NEW - cell where it
-joined in this round: such vertices count for no neighbour before the round has ended.
+of (n_local,) int32 is the cell of a vertex; or UNREACHED if it has no cell; or NEW - cell if it
+joined in this round: such vertices do not count for their neighbours until the round ends.
 """
 
 # mypy: ignore-errors
@@ -30,7 +30,10 @@ def mixed(number, seed):
 
 @njit(cache=True, nogil=True)
 def count_seeds(of, begin, first, last, one_in, seed):
-    """Count the seeds among the unreached of [first, last); begin: the graph's number of 0."""
+    """Count the seeds among the unreached vertices [first, last).
+
+    begin: global number of local vertex 0.
+    """
     count = 0
     for v in range(first, last):
         count += of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0
@@ -48,9 +51,9 @@ def place_seeds(of, begin, first, last, one_in, seed, cell):
 
 @njit(cache=True, nogil=True)
 def grow(rows, of):
-    """Let unreached vertices of rows join a cell; return how many have. Of ties the lower cell's.
+    """Let unreached vertices of rows join the cell of most edge weight; return how many joined.
 
-    By edge weight, where edges weigh.
+    Ties go to the lower cell.
     """
     rated = np.empty(RATED, np.int32)
     rating = np.empty(RATED, np.float64)
@@ -86,7 +89,7 @@ def grow(rows, of):
 
 @njit(cache=True, nogil=True)
 def end_round(of, first, last):
-    """Let the vertices [first, last) that have joined a cell in this round count."""
+    """End the round: turn NEW - cell into cell for the vertices [first, last)."""
     for v in range(first, last):
         if of[v] <= NEW:
             of[v] = NEW - of[v]

@@ -7,7 +7,7 @@ across slices  for vertices that are numbered randomly: cells of about equal rad
                each neighbour of a cell joins the cell to which most of its edges lead
 by labels      for social networks: label propagation with bounded weights ([MSS17]_)
 
-Clusters across slices depend on earlier rounds or phases only, so slices can be processed in any
+Clusters across slices depend only on earlier rounds or phases, so slices can be processed in any
 order, by any process.
 """
 

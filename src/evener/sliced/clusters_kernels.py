@@ -1,4 +1,4 @@
-"""Kernels that take from the rows of a slice what lies inside it."""
+"""Kernels that extract the edges inside a slice from its rows."""
 
 # mypy: ignore-errors
 
@@ -21,7 +21,7 @@ def arcs_inside(rows):
 
 @njit(cache=True, nogil=True)
 def take_inside(rows, weight_scale, xadj, adjncy, adjwgt):
-    """Copy the edges inside a slice, in numbers from 0; weights x weight_scale, at least 1."""
+    """Copy the edges inside a slice, renumbered from 0; weights are scaled and at least 1."""
     first, last = rows.first, rows.first + rows.xadj.size - 1
     weighted = rows.adjwgt.size > 0
     used = 0

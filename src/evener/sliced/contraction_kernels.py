@@ -1,7 +1,7 @@
 """Kernels of contraction: a hash table of the edges between clusters, and lists made of it.
 
-A key holds the two clusters, the lower one above 32 bits. FREE marks a place without a key. An
-edge is counted from the side of the lower cluster, so that each is counted once.
+A key contains two clusters, the lower one in the upper 32 bits. FREE marks an empty slot. An edge
+is counted only at its lower cluster, so that each is counted once.
 """
 
 # mypy: ignore-errors
@@ -21,7 +21,7 @@ LOW = 0xFFFFFFFF
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def place_of(keys, key):
-    """Return where a key is in the table, or where it belongs."""
+    """Return the slot of a key in the table, or the slot where it belongs."""
     mask = keys.size - 1
     at = ((key * SPREAD) >> 20) & mask
     while keys[at] != key and keys[at] != FREE:
@@ -31,9 +31,10 @@ def place_of(keys, key):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_rows(rows, of, start, keys, sums, used):
-    """Add the edges of rows from the `start`-th on between clusters; return (row, places used).
+    """Add the edges between clusters of the rows from `start` on; return (next row, slots used).
 
-    of (n_local,): the cluster of every vertex. Ends early where the table has no room for a row.
+    of (n_local,): the cluster of every vertex. Ends early if the table has too few free slots for a
+    row.
     """
     unit = rows.adjwgt.size == 0
     most = int(FULLEST * keys.size)
@@ -57,7 +58,7 @@ def add_rows(rows, of, start, keys, sums, used):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_pairs(new_keys, new_sums, keys, sums):
-    """Add keys with their sums, those that are FREE left out; return how many keys are new."""
+    """Add the sums of keys, except FREE ones, to the table; return the number of new keys."""
     more = 0
     for i in range(new_keys.size):
         key = new_keys[i]
@@ -72,7 +73,7 @@ def add_pairs(new_keys, new_sums, keys, sums):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_lists(keys, xadj):
-    """Set xadj (n + 1,), all 0 before, to where the list of each cluster begins."""
+    """Set xadj (n + 1,), zero on entry, to where the list of each cluster begins."""
     for key in keys:
         if key != FREE:
             xadj[(key >> 32) + 1] += 1
@@ -83,7 +84,7 @@ def count_lists(keys, xadj):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_edges(keys, sums, ends, adjncy, adjwgt):
-    """Write the lists of all clusters. ends (n,): where each begins, moved on."""
+    """Write the lists of all clusters. ends (n,): where each list begins; advanced."""
     for i in range(keys.size):
         if keys[i] == FREE:
             continue
@@ -96,7 +97,7 @@ def list_edges(keys, sums, ends, adjncy, adjwgt):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sort_lists(xadj, adjncy, adjwgt):
-    """Sort the list of each cluster, with its weights."""
+    """Sort the list of each cluster, together with its weights."""
     for i in range(xadj.size - 1):
         if xadj[i + 1] - xadj[i] <= 64:
             insert_sorted(adjncy, adjwgt, xadj[i], xadj[i + 1])
@@ -107,9 +108,9 @@ def sort_lists(xadj, adjncy, adjwgt):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_upper(keys, first, starts):
-    """Set starts (c + 1,), all 0 before, to where the higher neighbours of clusters begin.
+    """Set starts (c + 1,), zero on entry, to where the higher neighbours of each cluster begin.
 
-    Of all keys the lower cluster is one of `first` to first + c - 1.
+    The lower cluster of every key is one of `first` to first + c - 1.
     """
     for key in keys:
         if key != FREE:
@@ -120,7 +121,7 @@ def count_upper(keys, first, starts):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_upper(keys, sums, first, ends, higher, weights):
-    """Write the higher neighbours of clusters. ends (c,): a copy of starts, written over."""
+    """Write the higher neighbours of clusters. ends (c,): a copy of starts, overwritten."""
     for i in range(keys.size):
         if keys[i] == FREE:
             continue
@@ -131,7 +132,7 @@ def list_upper(keys, sums, first, ends, higher, weights):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_degrees(first, starts, higher, xadj):
-    """Add to xadj[c + 1] how many of these edges cluster c has."""
+    """Add to xadj[c + 1] the number of these edges at cluster c."""
     for i in range(starts.size - 1):
         xadj[first + i + 1] += starts[i + 1] - starts[i]
     for other in higher:
@@ -140,7 +141,7 @@ def add_degrees(first, starts, higher, xadj):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_both(first, starts, higher, weights, ends, adjncy, adjwgt):
-    """Write edges into the lists of both clusters, at ends (n,), which are moved on."""
+    """Write edges into the lists of both clusters, at positions ends (n,), which are advanced."""
     for i in range(starts.size - 1):
         own = first + i
         for e in range(starts[i], starts[i + 1]):

@@ -1,4 +1,4 @@
-"""Derived from the counts of blocks: what blocks exchange, and limits that fit their memory."""
+"""Figures derived from the counts of blocks: their exchange, and limits that fit their memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def limits_within_memory(
 ) -> Contract:
     """Return limits on weights that keep blocks of this density (k,) [B/unit] within their memory.
 
-    margin: share of a memory that is left free, where the weights allow that: low limits are
+    margin: fraction of a memory that is left free, if the weights allow that: low limits are
     unchanged, and all blocks together can hold the load. Targets are as near to the contract's as
     the limits allow. heaviest: maximum weight of a vertex. A block's low and high limits differ by
     at least this, if those of the contract do; between closer limits there may be no possible sum

@@ -92,7 +92,7 @@ class SliceDegrees:
         return self.are_uneven and has_hubs_first(self.skewness, n, self.isolated)
 
     def before(self) -> FloatArray:
-        """Return (N_SLICES, classes) the weight that precedes a class's vertices in each slice.
+        """Return the weight that precedes a class's vertices in each slice (N_SLICES, classes).
 
         It is the weight of all vertices of higher classes, plus that of this class in earlier
         slices.
@@ -102,14 +102,14 @@ class SliceDegrees:
         return np.asarray(above + np.cumsum(self.weight, axis=0) - self.weight)
 
     def alone_before(self) -> FloatArray:
-        """Return (N_SLICES,) the weight of vertices without edges in earlier slices."""
+        """Return the weight of vertices without edges in earlier slices (N_SLICES,)."""
         alone = self.weight[:, 0]
         return np.asarray(np.cumsum(alone) - alone)
 
     def ends(
         self, most: FloatArray, caps: FloatArray, vertex_bytes: float, entry_bytes: float
     ) -> FloatArray:
-        """Return (k,) the cumulative weight at which each block ends, if filled one by one.
+        """Return the cumulative weight (k,) at which each block ends, if filled one by one.
 
         Each block gets up to its `most` (k,) [units] and caps (k,) [B]; all vertices of a class are
         assumed to need the same bytes per unit of weight.

@@ -172,7 +172,7 @@ class DistributedGraph:
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, then n."""
+        """The first vertex of every slice, then n (N_SLICES + 1,)."""
         return slice_ends(self.n)
 
     @property
@@ -294,7 +294,10 @@ class DistributedGraph:
         return values
 
     def there(self, values: Values[Scalar]) -> Values[Scalar]:
-        """Send values of the callers' rows; return the values (n_own, ...) of own vertices."""
+        """Send values of the calling program's rows.
+
+        Returns the values (n_own, ...) of own vertices.
+        """
         for dealing in self._way:
             values = dealing.there(values)
         return values

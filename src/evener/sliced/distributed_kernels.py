@@ -1,4 +1,4 @@
-"""Rows of graphs whose neighbours may be on other ranks: checked, put in order, numbered anew."""
+"""Kernels for rows whose neighbours may be on other ranks: check, sort and renumber them."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -11,9 +11,10 @@ FINE, OUT_OF_RANGE, LOOP, UNSORTED = 0, 1, 2, 3  # what check_rows finds
 
 @njit(cache=True, nogil=True)
 def check_rows(xadj, adjncy, first, n, where):
-    """Find the first entry that is no vertex of n, or its own row's, or else a row not ascending.
+    """Find the first invalid entry, or else the first row that is not ascending.
 
-    adjncy: numbers in the whole graph; the row i is of the vertex first + i. where: (row, entry).
+    Invalid entries are not in [0, n), or are the row's own vertex. adjncy: global numbers; row i is
+    vertex first + i. where: set to (row, entry).
     """
     found = FINE
     for i in range(xadj.size - 1):
@@ -35,7 +36,7 @@ def check_rows(xadj, adjncy, first, n, where):
 def signature(xadj, adjncy, weights, first):
     """Return a sum modulo 2^64 that is 0 over all rows of a symmetric graph.
 
-    As `signature` of running/slices_kernels. weights: bits of the entries' weights, or empty.
+    Like `signature` of running/slices_kernels. weights: bits of the entries' weights, or empty.
     """
     total = np.uint64(0)
     weighted = weights.size > 0
@@ -53,7 +54,7 @@ def signature(xadj, adjncy, weights, first):
 
 @njit(cache=True, nogil=True)
 def outside(adjncy, first, last, found):
-    """Put all entries below `first` or from `last` on into `found`; return how many there are."""
+    """Copy all entries outside [first, last) into `found`; return their number."""
     count = 0
     for e in range(adjncy.size):
         u = adjncy[e]
@@ -68,8 +69,8 @@ def outside(adjncy, first, last, found):
 def localise(adjncy, first, n_own, ghosts, starts, shift, local):
     """Set local (a,) to the entries' local numbers: own vertices from 0, ghosts from n_own on.
 
-    ghosts: numbers of ghosts, ascending. starts: starts[q] is how many of them are less than
-    q << shift.
+    ghosts: global numbers of the ghosts, ascending. starts: starts[q] is how many of them are less
+    than q << shift.
     """
     for e in range(adjncy.size):
         u = np.int64(adjncy[e])
@@ -88,7 +89,7 @@ def localise(adjncy, first, n_own, ghosts, starts, shift, local):
 
 @njit(cache=True, nogil=True)
 def take_rows(xadj, order, entries, listed):
-    """Copy the entries of the rows order[0], order[1] and so on one after the other to `listed`."""
+    """Copy the entries of the rows order[0], order[1], ... one after the other to `listed`."""
     to = 0
     for i in range(order.size):
         for e in range(xadj[order[i]], xadj[order[i] + 1]):
@@ -98,7 +99,7 @@ def take_rows(xadj, order, entries, listed):
 
 @njit(cache=True, nogil=True)
 def put_rows(xadj, place, entries, placed):
-    """Copy rows, whose entries follow each other, to where the rows place[i] are in `placed`."""
+    """Copy rows, stored one after the other, to the places of rows place[i] in `placed`."""
     at = 0
     for i in range(place.size):
         for e in range(xadj[place[i]], xadj[place[i] + 1]):

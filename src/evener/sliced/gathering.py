@@ -1,4 +1,4 @@
-"""Exchange arrays of any length and type between ranks: not pickled, in messages of bounded size.
+"""Exchanges arrays of any length and type between ranks, not pickled, in messages of bounded size.
 
 Every function is collective. Waiting ranks do not keep a core busy (MpiWaits).
 """
@@ -27,7 +27,7 @@ MESSAGE_BYTES = 1 << 30  # of a message at most: many MPIs count in 32 bits
 def exchanged(
     comm: Comm, values: Values[Scalar], counts: Sequence[int] | IntVector
 ) -> tuple[Values[Scalar], IntVector]:
-    """Return the values that all ranks sent to this one, in rank order, and (ranks,) their counts.
+    """Return the values that all ranks sent to this one, in rank order, and their counts (ranks,).
 
     values: entries along the first axis, the first counts[0] of them for rank 0, and so on. Type
     and further axes must be the same on all ranks.

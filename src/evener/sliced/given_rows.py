@@ -120,10 +120,10 @@ def _refuse_too_many(n: int) -> None:
 
 
 class _Facts(NamedTuple):
-    """Facts of its rows that each rank sends to the others.
+    """What each rank tells the others about its rows.
 
     has: which of numbers, vwgt, adjwgt and coords were passed; None for arrays of length zero,
-    which may or may not be meant as passed. vtxdist: a digest of it, 0 if it was not passed. weigh,
+    which may or may not be meant as passed. vtxdist: its digest, 0 if it was not passed. weigh,
     edges_weigh: whether some weight is not 1.
     """
 

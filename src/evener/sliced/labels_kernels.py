@@ -1,8 +1,8 @@
-"""Kernels of label propagation in slices: vertices that are alone ask to join a cluster.
+"""Kernels of label propagation in slices: vertices that are alone request to join a cluster.
 
-of (n_local,) int32 holds the cluster of a vertex: the number, in the graph, of the vertex that it
-is named for. weight (n,) float32 [units] is that of clusters, state (n,) int8 what became of the
-vertices they are named for.
+of (n_local,) int32 is the cluster of a vertex: the global number of the vertex that the cluster is
+named after. weight (n,) float32 [units]: weights of the clusters; state (n,) int8: state of the
+vertices they are named after.
 """
 
 # mypy: ignore-errors
@@ -20,8 +20,9 @@ TINY = 1e-30
 
 
 class Labels(NamedTuple):
-    """of, weight and state: as above. bond (n,) float32 and last (n,) int32 are scratch: 0 and -1
-    wherever no kernel runs.
+    """The arrays of, weight and state (see above), and scratch: bond (n,) float32, last (n,) int32.
+
+    Outside kernels, bond is 0 and last is -1 everywhere.
     """
 
     of: np.ndarray
@@ -33,12 +34,13 @@ class Labels(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def ask(rows, begin, order, labels, heaviest, pairs, asking, asked):
-    """Let rows of a slice that are alone ask to join clusters; return how many have.
+    """Let rows of a slice that are alone request to join clusters; return the number of requests.
 
-    Of neighbouring clusters with room, the one of most edge weight for its own weight is asked.
-    pairs: rows for which none has room ask a row that wants the same cluster, instead. order (r,):
-    of the rows. begin: the graph's number of local vertex 0. asking (r,) int32: set to the rows
-    that ask, asked (r,) int32 to the clusters. labels are as before in the end.
+    A row requests the neighbouring cluster with room that has the largest ratio of edge weight to
+    cluster weight. pairs: if no cluster has room, the row requests another row that wants the same
+    cluster. order (r,): order of the rows. begin: global number of local vertex 0. asking (r,)
+    int32: set to the rows that request; asked (r,) int32: set to the requested clusters. labels are
+    unchanged on return.
     """
     of, weight, state, last = labels.of, labels.weight, labels.state, labels.last
     near, wants = np.empty(order.size, np.int32), np.full(order.size, -1, np.int32)
@@ -79,8 +81,9 @@ def ask(rows, begin, order, labels, heaviest, pairs, asking, asked):
 
 @inner()
 def _choose(rows, i, v, w, heaviest, labels, near):
-    """Return the best cluster with room for row i, of weight w, and the one most bound to it; -1
-    where there is none. v: its number in the graph. near: scratch.
+    """Return row i's best cluster with room for its weight w, and that of most edge weight.
+
+    Both are -1 if there is none. v: the global number of row i. near: scratch.
     """
     of, weight, bond = labels.of, labels.weight, labels.bond
     weighted = rows.adjwgt.size > 0
@@ -107,10 +110,10 @@ def _choose(rows, i, v, w, heaviest, labels, near):
 
 @njit(cache=True, nogil=True)
 def grant(askers, asked, weights, labels, heaviest, granted):
-    """Let vertices join the clusters that they ask, in this order, where these have room.
+    """Let vertices join the clusters that they requested, in this order, if these have room.
 
-    askers, asked (q,): vertices and clusters, numbers in the graph. weights (q,) of the vertices;
-    (0,): all 1. granted (q,) bool: set. Returns how many have joined.
+    askers, asked (q,): global numbers of vertices and clusters. weights (q,): weights of the
+    vertices; (0,) if all are 1. granted (q,) bool: set. Returns the number of vertices that joined.
     """
     weight, state = labels.weight, labels.state
     count = 0
@@ -127,7 +130,7 @@ def grant(askers, asked, weights, labels, heaviest, granted):
 
 @njit(cache=True, nogil=True)
 def number(state, numbers):
-    """Number the clusters that are left, by the vertices they are named for; return how many."""
+    """Number the remaining clusters by the vertices they are named after; return their number."""
     count = 0
     for v in range(state.size):
         numbers[v] = count
@@ -137,14 +140,14 @@ def number(state, numbers):
 
 @njit(cache=True, nogil=True)
 def rename(of, numbers):
-    """Give clusters their numbers in place of the vertices that they are named for."""
+    """Replace in `of` the vertices that clusters are named after by the clusters' numbers."""
     for v in range(of.size):
         of[v] = numbers[of[v]]
 
 
 @njit(cache=True, nogil=True)
 def weight_inside(rows, of):
-    """Return the weight of the entries whose two ends are in one cluster, and that of all."""
+    """Return the weight of entries whose two ends are in one cluster, and of all entries."""
     weighted = rows.adjwgt.size > 0
     inside, total = 0.0, 0.0
     for i in range(rows.xadj.size - 1):

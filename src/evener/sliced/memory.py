@@ -355,9 +355,9 @@ def too_little(what: str, needed: float, allowed: float) -> MemoryShortError:
     """Return the error that states the memory that would suffice; what: subject and verb of it."""
     least = mebibytes(needed)
     error = MemoryShortError(
-        f"{what} {least} MiB of memory, libraries included; --memory allows "
+        f"{what} {least} MiB of memory, libraries included, but --memory allows "
         f"{math.floor(allowed / 2**20)} MiB",
-        hint=f"Give at least --memory {least}MiB.",
+        hint=f"Set --memory to at least {least}MiB.",
     )
     error.needed = needed
     return error

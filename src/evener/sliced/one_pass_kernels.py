@@ -15,11 +15,12 @@ LIGHTER = 1e-6  # of a score of LDG: of equal ones the block that is emptiest
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def place(rows, blocks, load, limits, rule, price, rest, missing):
-    """Place the vertices of rows in turn; return weights yet to come and missing to low limits.
+    """Place the vertices of rows in turn; return the weight still to come and the weight missing.
 
-    blocks (n,) int32: NOWHERE, or the block of a pass before, which the vertex leaves first. load
-    (k,) is kept up to date. limits: targets, low, high (k,). rest: weight of vertices without a
-    block. Where all that is left is missing to low limits, only blocks below theirs take more.
+    blocks (n,) int32: NOWHERE, or the block of an earlier pass, which the vertex leaves first. load
+    (k,) is updated. limits: targets, low, high (k,). rest: weight of vertices without a block.
+    missing: weight that blocks lack to their low limits; once all remaining weight is needed for
+    this, only blocks below their low limits take vertices.
     """
     targets, low, high = limits
     k = load.size

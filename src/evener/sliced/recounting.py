@@ -1,4 +1,4 @@
-"""Recount the figures of blocks of a graph in slices; every row is read once.
+"""Counts the figures of blocks of a graph in slices again; every row is read once.
 
 The recount takes rows and blocks, and shares no code with the partitioners. It stores the blocks,
 four bytes per vertex, the connected pieces found so far, and a table of the pairs of blocks that
@@ -72,10 +72,10 @@ def recounted_in_slices(
 
 
 def _work(sums: Sums, workload: Workload) -> tuple[FloatArray, FloatArray]:
-    """Return the work (k,) of blocks, and (k,) of their interior vertices [units].
+    """Return the work of blocks (k,), and of their interior vertices (k,) [units].
 
-    Proportional to the bytes that rows move, or to flops if the workload states no bytes, scaled to
-    the sum of all weights; the vertex weights if it states neither.
+    Work is proportional to the bytes that rows move, or to flops if the workload states no bytes,
+    scaled to the sum of all weights; it is the vertex weights if the workload states neither.
     """
     vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
     if not (vertex or entry):
@@ -156,7 +156,7 @@ def _larger(pairs: PairTable) -> PairTable:
 
 
 def _pieces(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> IntVector:
-    """Return (k,) the number of connected pieces of each block; joined (n_local,) is overwritten.
+    """Return the number of connected pieces of each block (k,); overwrites joined (n_local,).
 
     Pieces of different processes that share a ghost are one piece: the first process joins them.
     """

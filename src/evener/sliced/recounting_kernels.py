@@ -1,4 +1,4 @@
-"""Kernels that count what is in blocks and what they send each other, slice by slice."""
+"""Kernels that count what blocks contain and what they send to each other, slice by slice."""
 
 # mypy: ignore-errors
 
@@ -17,9 +17,9 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Fibonacci 
 
 
 class Sums(NamedTuple):
-    """Counts of the k blocks, arrays (k,): of all vertices, and of those inside their blocks.
+    """Counts of the k blocks, arrays (k,): for all vertices, and for interior vertices.
 
-    A vertex is inside where all its neighbours are in its own block.
+    A vertex is interior if all its neighbours are in its own block.
     """
 
     weights: FloatArray
@@ -39,7 +39,10 @@ class PairTable(NamedTuple):
 
 @inner()
 def place_of(keys, key):
-    """Return where a key stands in the table, or is to stand; its size is a power of two."""
+    """Return the slot of a key in the table, or the slot where it belongs.
+
+    The size is a power of 2.
+    """
     mask = keys.size - 1
     at = np.int64((np.uint64(key) * GOLDEN) >> np.uint64(32)) & mask
     while keys[at] != EMPTY and keys[at] != key:
@@ -49,7 +52,7 @@ def place_of(keys, key):
 
 @njit(cache=True, nogil=True)
 def move_pairs(old, new):
-    """Put the entries of a table into a larger one."""
+    """Copy the entries of a table into a larger one."""
     for i in range(old.keys.size):
         if old.keys[i] != EMPTY:
             at = place_of(new.keys, old.keys[i])
@@ -58,7 +61,7 @@ def move_pairs(old, new):
 
 @inner()
 def root_of(joined, v):
-    """Return the lowest vertex known to be joined to v, and shorten the way there."""
+    """Return the lowest vertex known to be connected with v, and shorten the path to it."""
     while joined[v] != v:
         joined[v] = joined[joined[v]]
         v = joined[v]
@@ -67,11 +70,11 @@ def root_of(joined, v):
 
 @njit(cache=True, nogil=True)
 def count_rows(rows, begin, blocks, joined, seen, sums, pairs, used):
-    """Count the rows from `begin` on; return the row that ended it, pairs used and weight cut.
+    """Count the rows from `begin` on; return the row at which it ended, slots used and weight cut.
 
-    It ends where the table of pairs may become more than half full, else behind the last row.
-    Every cut edge is counted at both ends. joined (n_local,) int32: joined[v] leads towards the
-    lowest vertex of its piece. seen (k,) int32: the last vertex that sent to each block.
+    It ends early if the table of pairs may become more than half full, else after the last row.
+    Every cut edge is counted at both ends. joined (n_local,) int32: a path along joined[v] leads to
+    the lowest vertex of v's piece. seen (k,) int32: the last vertex that sent to each block.
     """
     room, k = pairs.keys.size // 2, seen.size
     units, plain = rows.vwgt.size == 0, rows.adjwgt.size == 0
@@ -122,7 +125,7 @@ def count_rows(rows, begin, blocks, joined, seen, sums, pairs, used):
 
 @njit(cache=True, nogil=True)
 def count_pieces(joined, n_own, blocks, pieces):
-    """Make joined[v] the lowest vertex of v's piece; count the pieces (k,) of own vertices."""
+    """Set joined[v] to the lowest vertex of v's piece; count the pieces (k,) of own vertices."""
     for v in range(joined.size):
         joined[v] = joined[joined[v]]  # that of a lower vertex is already the lowest of its piece
         if v < n_own and joined[v] == v:
@@ -131,9 +134,9 @@ def count_pieces(joined, n_own, blocks, pieces):
 
 @njit(cache=True, nogil=True)
 def join_pieces(ends, block, joined, pieces):
-    """Take from pieces (k,) those that turn out to be one: ends (p, 2), with the block of each.
+    """Subtract from pieces (k,) those connected by ends (p, 2), whose blocks are `block` (p,).
 
-    joined (q,): every number itself.
+    joined (q,): must be 0, 1, ..., q - 1.
     """
     for i in range(block.size):
         a, b = root_of(joined, ends[i, 0]), root_of(joined, ends[i, 1])

@@ -100,7 +100,7 @@ class SlicedGraph(Protocol):
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, then n."""
+        """The first vertex of every slice, then n (N_SLICES + 1,)."""
 
     @property
     def own_slices(self) -> range:
@@ -123,7 +123,7 @@ class SlicedGraph(Protocol):
 
 
 def slice_ends(n: int) -> IntVector:
-    """Return (N_SLICES + 1,) the first vertex of each slice of a graph of n vertices, then n."""
+    """Return the first vertex of each slice of a graph of n vertices, then n (N_SLICES + 1,)."""
     return np.arange(N_SLICES + 1, dtype=np.int64) * n // N_SLICES
 
 
@@ -152,7 +152,7 @@ class OneProcess(ABC):
 
     @property
     def ends(self) -> IntVector:
-        """(N_SLICES + 1,) the first vertex of every slice, then n."""
+        """The first vertex of every slice, then n (N_SLICES + 1,)."""
         return slice_ends(self.n)
 
     @property

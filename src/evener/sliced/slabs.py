@@ -1,7 +1,7 @@
-"""SliceSlabs: cut a graph in slices into slabs across a direction, at given loads.
+"""SliceSlabs: divides a graph in slices into slabs across a direction, with given loads.
 
-Two passes over the coordinates, none over the edges. Vertices are ordered by equally wide bins
-along the direction; vertices in one bin, which may be a layer of a grid, by their numbers.
+It reads the coordinates twice, and no edges. Vertices are ordered by equally wide bins along the
+direction; vertices in one bin, which may be a layer of a grid, by their numbers.
 """
 
 from __future__ import annotations

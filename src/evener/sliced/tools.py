@@ -1,15 +1,15 @@
-"""Other partitioners of graphs in slices than Evener's own: along the Hilbert curve, LDG, Fennel.
+"""Partitioners of graphs in slices other than Evener's own: along the Hilbert curve, LDG, Fennel.
 
-Along the curve: it is divided into equal buckets, whose weights are summed in a first pass over the
-coordinates; each block is a run of consecutive buckets. No edge is read. The cut is 1.4 to 1.9
-times that of refined blocks.
+Along the curve: the curve is divided into equal buckets, whose weights are summed in a first pass
+over the coordinates; each block is a run of consecutive buckets. No edge is read. The cut is 1.4 to
+1.9 times that of refined blocks.
 
-LDG and Fennel place vertices in one pass over the rows, or several; each block may have its own
-target, and both limits are kept if they differ by some vertices' weight. They store only the block
-of each vertex, and their cut is many times that of clusters and refinement: they serve for
-comparison, and for very large graphs. LDG [SK12]_ takes the block with most neighbours, discounted
-by its load; Fennel [TGRV14]_ subtracts a price that rises with a block's load. Restreaming
-[NU13]_: in further passes each vertex leaves its block and is placed again.
+LDG and Fennel place vertices in one pass over the rows, or in several. Each block may have its own
+target, and both limits are satisfied if they differ by the weight of some vertices. These tools
+store only the block of each vertex, and their cut is many times that of clusters and refinement:
+they serve for comparison, and for very large graphs. LDG [SK12]_ takes the block with most
+neighbours, discounted by its load; Fennel [TGRV14]_ subtracts a price that rises with a block's
+load. Restreaming [NU13]_: in further passes each vertex leaves its block and is placed again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def curve_blocks(graph: SlicedGraph, limits: Contract) -> Part:
     if not graph.dimension:
         raise UsageError(
             "blocks along the Hilbert curve need coordinates, but the graph has none",
-            hint="Give --coords FILE, or leave out --with: then edges alone are needed.",
+            hint="Pass coordinates with --coords FILE, or omit --with: Evener's partitioner needs "
+            "only edges.",
         )
     low, high = _box(graph)
     weights = np.zeros(1 << BUCKET_BITS)
@@ -106,8 +107,9 @@ def _refuse_broken(loads: FloatArray, limits: Contract) -> None:
     if off[b] > 1e-9 * float(limits.targets.sum()):
         raise NotFoundError(
             f"block {b} along the curve weighs {loads[b]:,.6g} instead of {limits.low[b]:,.6g} to "
-            f"{limits.high[b]:,.6g}: too many vertices lie in one place",
-            hint="Use a larger --epsilon, or leave out --with: Evener then refines the blocks.",
+            f"{limits.high[b]:,.6g}: too many vertices have nearly the same coordinates",
+            hint="Increase --epsilon, or omit --with: Evener's partitioner then refines the "
+            "blocks.",
         )
 
 
@@ -125,7 +127,7 @@ def one_pass_blocks(graph: SlicedGraph, limits: Contract, rule: str, *, passes: 
     if graph.comm.size > 1:
         raise UsageError(
             f"{rule} places one vertex after another, so it runs on one process only",
-            hint="Leave out --with: Evener's own partitioner runs on all ranks.",
+            hint="Omit --with: Evener's own partitioner runs on all ranks.",
         )
     blocks = np.full(graph.n, kernels.NOWHERE, np.int32)
     load = np.zeros(limits.k)

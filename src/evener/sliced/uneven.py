@@ -1,4 +1,4 @@
-"""Divide graphs of uneven degrees in slices: fill blocks by falling degree, then improve them.
+"""Divides graphs of uneven degrees in slices: fills blocks by falling degree, then improves them.
 
     degrees -> blocks filled by falling degree -> rounds of moves and exchanges -> filled up
 
@@ -10,7 +10,7 @@ reads every slice once.
 
 Blocks by clusters are made as well, and the better ones are returned:
 
-    clusters by labels -> contracted -> our partitioner at rank 0 -> rounds of moves and exchanges
+    clusters by labels -> contracted -> Evener's partitioner at rank 0 -> rounds of moves
 
 R-MAT graphs have no clusters: contraction removes hardly any edges. Social networks have clusters;
 blocks filled by degree have 1.2 to 13 times the cut there, but take a tenth of the time.
@@ -179,7 +179,10 @@ class UnevenBlocks:
         self._weigh(linked=False)
 
     def mend(self) -> None:
-        """Move vertices until all blocks keep their limits, slice by slice; else NotFoundError."""
+        """Move vertices, slice by slice, until blocks satisfy their limits.
+
+        Raises NotFoundError if this fails.
+        """
         for turn, most in enumerate(LOSSES):
             if self._holds().all():
                 return
@@ -193,9 +196,9 @@ class UnevenBlocks:
         wrong = np.flatnonzero(~self._holds())
         if wrong.size:
             raise NotFoundError(
-                f"{wrong.size} of {self.load.size} blocks stay outside their limits: block "
-                f"{wrong[0]} weighs {self.load[wrong[0]]:g}",
-                hint="Use a larger --epsilon or fewer blocks.",
+                f"{wrong.size} of {self.load.size} blocks violate their limits: block {wrong[0]} "
+                f"weighs {self.load[wrong[0]]:g}",
+                hint="Increase --epsilon, or use fewer blocks.",
             )
 
     def _improved(self, rows: SliceRows, shares: Shares) -> int:
@@ -276,7 +279,7 @@ class UnevenBlocks:
         )  # fmt: skip
 
     def _holds(self) -> npt.NDArray[np.bool_]:
-        """Return (k,) whether each block keeps its limits."""
+        """Return whether each block satisfies its limits (k,)."""
         some = np.where(self.load > 0, 1, 0).astype(np.int64)
         return self.limits.keeps(self.load, some, np.where(np.isfinite(self.caps), self.held, 0.0))
 

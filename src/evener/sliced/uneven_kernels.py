@@ -1,7 +1,7 @@
-"""Kernels for graphs of uneven degrees in slices: their vertices move, leave, and are exchanged.
+"""Kernels for graphs of uneven degrees in slices: they move and exchange vertices between blocks.
 
-A slice knows the edges of its own vertices alone, the blocks of all their neighbours, and its
-shares: what it may add to a block and take from it, whatever other slices do meanwhile.
+A slice knows only the edges of its own vertices, the blocks of their neighbours, and its shares:
+how much weight it may add to each block and remove from it, whatever other slices do meanwhile.
 """
 # mypy: ignore-errors
 
@@ -24,12 +24,12 @@ FINE, OCTAVE = 64, 16  # degrees of a class each, below FINE; classes for each o
 
 
 class Shares(NamedTuple):
-    """What a slice may do, and the blocks as it sees them: load (k,) [units], held (k,) [B].
+    """Limits of a slice's moves, and the blocks as it sees them: load (k,) [units], held (k,) [B].
 
-    Its moves change load and held. most (k,) [units], room (k,) [B]: no block grows heavier, or
-    gets more bytes. low (k,): blocks lighter than this are short. filling: by how much all of them
-    may be short, together. high (k,), caps (k,): the blocks' own limits. vertex_bytes, entry_bytes
-    [B]: of a vertex, and of each of its adjacency entries.
+    Moves of the slice change load and held. most (k,) [units], room (k,) [B]: largest load and held
+    to which the slice may fill each block. low (k,): lower limits. filling: total weight by which
+    blocks may stay below low. high (k,), caps (k,): the blocks' own upper limits. vertex_bytes,
+    entry_bytes [B]: of a vertex, and of each of its adjacency entries.
     """
 
     load: np.ndarray
@@ -45,10 +45,10 @@ class Shares(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Candidates of exchanges: for a pair of blocks, who wants to go from one to the other.
+    """Candidates of exchanges: for a pair of blocks, a row that would gain by moving between them.
 
-    key (SLOTS,) int64: from * k + to, or -1; row (SLOTS,) int64: the candidate; hope (SLOTS,): what
-    it would gain.
+    key (SLOTS,) int64: from x k + to, or -1; row (SLOTS,) int64: the candidate; hope (SLOTS,): its
+    gain.
     """
 
     key: np.ndarray
@@ -58,7 +58,7 @@ class Places(NamedTuple):
 
 @inner()
 def class_of(degree):
-    """Return the class of a degree: a number that grows with it, by one below FINE."""
+    """Return the class of a degree; classes grow with degree, and are equal to it below FINE."""
     if degree < FINE:
         return degree
     octave, at = 0, degree
@@ -70,10 +70,10 @@ def class_of(degree):
 
 @njit(cache=True, nogil=True)
 def count_degrees(rows, weight, entries, vertices):
-    """Add up, by class of degree, the weights of rows, their entries, and how many they are; return
-    the sum of their degrees' squares, the heaviest one's weight, and whether all weights are whole.
+    """Add up, by class of degree, the weights of rows, their entries, and their numbers.
 
-    weight (classes,); entries, vertices (classes,) int64.
+    weight (classes,); entries, vertices (classes,) int64. Returns the sum of squared degrees, the
+    largest weight, and whether all weights are integers.
     """
     unit, heaviest, squares, whole = rows.vwgt.size == 0, 0.0, 0, True
     for i in range(rows.xadj.size - 1):
@@ -91,10 +91,10 @@ def count_degrees(rows, weight, entries, vertices):
 
 @njit(cache=True, nogil=True)
 def place_rows(rows, before, ends, following, part):
-    """Give rows of every class, from before[class] on, to the blocks in whose span they end.
+    """Assign rows, by cumulative weight within their classes, to blocks that end at `ends` (k,).
 
-    before (classes,): the weight before the class's next row, changed. ends (k,): where the spans
-    of the blocks following (k,) end. part (r,): set.
+    before (classes,): the cumulative weight before the next row of each class, updated. following
+    (k,): the blocks in the order of `ends`. part (r,): set.
     """
     unit = rows.vwgt.size == 0
     for i in range(part.size):
@@ -106,9 +106,9 @@ def place_rows(rows, before, ends, following, part):
 
 @njit(cache=True, nogil=True)
 def place_alone(rows, before, ends, part):
-    """Give rows without edges to the block in whose span (ends (k,)) their middle is.
+    """Assign rows without edges, by cumulative weight, to blocks that end at `ends` (k,).
 
-    before: the weight of those in slices before. Returns it with those of this slice.
+    before: the weight of such rows in earlier slices. Returns this weight including this slice.
     """
     unit = rows.vwgt.size == 0
     for i in range(part.size):
@@ -122,9 +122,9 @@ def place_alone(rows, before, ends, part):
 
 @njit(cache=True, nogil=True)
 def weigh(rows, part, linked, sums):
-    """Add up by block, in sums (3, k), the weights of rows, how many they are, and their entries.
+    """Add up in sums (3, k), by block, the weights of rows, their numbers, and their entries.
 
-    linked: those without edges do not count.
+    linked: ignore rows without edges.
     """
     unit = rows.vwgt.size == 0
     for i in range(rows.xadj.size - 1):
@@ -144,19 +144,19 @@ def _weight(rows, i):
 
 @inner()
 def _bytes(rows, i, shares):
-    """Return what row i needs [B]."""
+    """Return the bytes that row i needs."""
     return shares.vertex_bytes + shares.entry_bytes * (rows.xadj[i + 1] - rows.xadj[i])
 
 
 @inner()
 def _fits(shares, b, w, size):
-    """Whether block b may take weight w and `size` bytes."""
+    """Return whether block b may take weight w and `size` bytes."""
     return shares.load[b] + w <= shares.most[b] and shares.held[b] + size <= shares.room[b]
 
 
 @inner()
 def _shortage(shares):
-    """Return the weight that all blocks are short of `low`."""
+    """Return the total weight that blocks lack to reach `low`."""
     total = 0.0
     for b in range(shares.load.size):
         total += max(0.0, shares.low[b] - shares.load[b])
@@ -165,7 +165,7 @@ def _shortage(shares):
 
 @inner()
 def _shortens(shares, p, q, w):
-    """Return by how much the shortage grows when weight w leaves p for q."""
+    """Return by how much the shortage grows when weight w moves from p to q."""
     short_p, short_q = shares.low[p] - shares.load[p], shares.low[q] - shares.load[q]
     left = max(0.0, short_p + w) - max(0.0, short_p)
     return left - max(0.0, short_q) + max(0.0, short_q - w)
@@ -173,9 +173,9 @@ def _shortens(shares, p, q, w):
 
 @inner()
 def _connect(rows, i, part, bond, near):
-    """Set bond[b] to the weight of row i's edges into b, for the blocks near; returns how many.
+    """Set bond[b] to the weight of row i's edges into b, for the blocks near; return their number.
 
-    near[0] is its own. bond (k,) comes as zeros.
+    near[0] is the row's own block. bond (k,) must be zero on entry.
     """
     p = part[rows.first + i]
     near[0] = p
@@ -206,11 +206,11 @@ def _move(rows, i, part, shares, q):
 
 @njit(cache=True, nogil=True)
 def improve(rows, part, shares, places, due, now):
-    """Move rows where this gains or evens out weights, or let two change places; return the sum of
-    the degrees of those that moved.
+    """Move rows if that gains or evens out weights, or exchange two rows.
 
-    part (n_local,) int32: changed. places: without entries. due (r,) float32: rows are looked at
-    where it is not above `now`, and get the share of all edges' ends that may move until then.
+    part (n_local,) int32: changed. places: without entries on entry. due (r,) float32: rows are
+    evaluated if due is at most `now`, and get a new value: the fraction of all edge ends that may
+    move before the next evaluation. Returns the sum of the degrees of the moved rows.
     """
     k = shares.load.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -270,7 +270,7 @@ def improve(rows, part, shares, places, due, now):
 
 @inner()
 def _remember(places, i, p, bond, near):
-    """Keep row i of block p as the candidate for the blocks near, where it wants to go more."""
+    """Store row i of block p as candidate for each block near to which its gain is larger."""
     k = bond.size
     for b in near[1:]:
         here = (p * k + b) % SLOTS
@@ -281,9 +281,9 @@ def _remember(places, i, p, bond, near):
 
 @inner()
 def _exchange(rows, i, u, part, shares, gain, bond, near):
-    """Let rows i and u change places where that gains and keeps limits; return whether they did.
+    """Exchange the blocks of rows i and u if that gains and satisfies limits.
 
-    gain: of row i alone.
+    Returns whether it did. gain: the gain of moving row i alone.
     """
     p, q = np.int64(part[rows.first + i]), np.int64(part[rows.first + u])
     more = _weight(rows, i) - _weight(rows, u)
@@ -315,8 +315,10 @@ def _exchange(rows, i, u, part, shares, gain, bond, near):
 
 @njit(cache=True, nogil=True)
 def leave(rows, part, shares, worst):
-    """Let rows leave blocks above their limits, and enter those below, where they lose at most
-    `worst` for their weight; return how many did."""
+    """Let rows leave blocks above their limits, or enter blocks below theirs; return their number.
+
+    Only rows whose loss per weight is at most `worst` move.
+    """
     k = shares.load.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     moved = 0

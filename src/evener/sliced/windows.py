@@ -1,4 +1,4 @@
-"""Refine borders window by window: a window is the single vertices of consecutive rows.
+"""Refines borders window by window: a window contains the single vertices of consecutive rows.
 
 A window contains the single vertices of as many rows as memory allows. Meanwhile all other vertices
 keep their blocks: each block's other vertices are one fixed vertex. So all borders inside a window

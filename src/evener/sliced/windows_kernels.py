@@ -9,7 +9,7 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def end_of_window(of, first, most):
-    """Return (end, singles): the first vertex behind a window of at most so many single ones."""
+    """Return the end of a window of at most `most` single vertices, and their number."""
     count = 0
     for v in range(first, of.size):
         if of[v] < 0:
@@ -21,7 +21,7 @@ def end_of_window(of, first, most):
 
 @njit(cache=True, nogil=True)
 def number_window(of, blocks, first, last, part):
-    """Number the single vertices of [first, last), and list their blocks in part."""
+    """Number the single vertices of [first, last), and store their blocks in part."""
     count = 0
     for v in range(first, last):
         if of[v] < 0:
@@ -44,11 +44,11 @@ def count_window(rows, of, first, last):
 
 @njit(cache=True, nogil=True)
 def list_window(rows, of, blocks, whole_part, first, last, k, degrees, entries, weights, vwgt):
-    """List the edges of the single vertices of [first, last) among rows; return how many entries.
+    """List the edges of the single vertices of [first, last) in rows; return the number of entries.
 
-    Neighbours are k + number for single vertices of the window, else blocks. Several edges to a
-    block are several entries; an edge in the window stands in the list of the lower number alone.
-    weights and vwgt: as of rows; empty arrays stay so.
+    An entry is k + number for a single vertex of the window, else a block. Several edges to a block
+    are several entries; an edge inside the window is only in the list of the vertex with the lower
+    number. weights and vwgt: as in rows; empty arrays remain empty.
     """
     begin, end = max(first - rows.first, 0), min(last - rows.first, rows.xadj.size - 1)
     count, used = 0, 0
@@ -78,7 +78,7 @@ def list_window(rows, of, blocks, whole_part, first, last, k, degrees, entries, 
 
 @njit(cache=True, nogil=True)
 def put_window(of, blocks, first, last, part):
-    """Set the blocks of the single vertices of [first, last) to those listed."""
+    """Set the blocks of the single vertices of [first, last) to those in part."""
     at = 0
     for v in range(first, last):
         if of[v] < 0:

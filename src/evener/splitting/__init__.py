@@ -1,7 +1,7 @@
-"""Which edge goes to which block: split-and-connect and its rivals, for unequal devices.
+"""Edge partitions: split-and-connect and other methods, for devices of unequal speed.
 
-A vertex is copied to each block that one of its edges is in; copies beyond the first are what an
-edge partition is to have few of. `EdgeList` (`graphs`) numbers the edges, `EdgePartition` (`plans`)
-says their blocks. May import `partitioning`, which divides the graphs whose vertices stand for
-edges, and the rooms below it. Read `methods.py` first, then `split_and_connect.py`.
+A vertex is copied to every block that contains one of its edges; a good edge partition has few
+copies. `EdgeList` (package `graphs`) numbers the edges; `EdgePartition` (package `plans`) stores
+the block of each edge. May import `partitioning`, which divides graphs whose vertices stand for
+edges, and the packages below it. Read `methods.py` first, then `split_and_connect.py`.
 """

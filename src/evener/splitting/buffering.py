@@ -4,15 +4,15 @@ There are three variants:
 
 - Clusters: if clusters of vertices predict good blocks better than a buffer (`homes_of_stream`),
   two passes find clusters, which are packed onto blocks. Another pass assigns edges whose ends lie
-  in the same block. The buffer is a window of the other edges, see below.
+  in the same block. The other edges wait in a window, see below.
 - Growing: if edges near each other in the file share vertices, there is one pass. Blocks are filled
   one after another, each grown in the buffer from vertex to vertex; the buffer is refilled as it
   empties.
 - Window: if the order of edges is nearly random, there is one pass. The first buffer is divided
   among all blocks, as in "Growing". From then on, edges that need no new copy of a vertex are
   assigned at once, and the buffer is a window of the other edges. When it is full, a tenth of it is
-  assigned: vertices are copied to a block if the copy serves as many waiting edges as possible;
-  edges for which no copy serves two are assigned by HDRF.
+  assigned: vertices are copied to blocks where the copy serves the most waiting edges; edges for
+  which no copy would serve two edges are assigned by HDRF.
 
 Memory: n ceil(k / 64) * 8 bytes of bits, 36 n bytes, and about 70 bytes per edge of the buffer.
 """
@@ -90,8 +90,8 @@ def homes_of_stream(
 ) -> Part | None:
     """Return the block (n,) of each vertex by its cluster, or None if a buffer is better.
 
-    read: see two_phase.clusters_of. degrees (n,) of the vertices, for m edges. targets (k,). size:
-    number of edges in the buffer.
+    read: see streaming.clusters_of. degrees (n,): of the vertices. m: number of edges. targets
+    (k,). size: number of edges in the buffer.
     """
     if size >= m:
         return None
@@ -103,9 +103,9 @@ def homes_of_stream(
 class Stream:
     """Assigns a stream of m edges to blocks, with a buffer of `size` edges.
 
-    rooms (k,): work that each block takes. blocks: the blocks, with the same targets; empty, or,
-    with is_window, containing the edges assigned before. is_window: use the buffer as a window from
-    the start; edges inside clusters were assigned before.
+    rooms (k,): work that each block still takes. blocks: the blocks, with the same targets; empty
+    or, with is_window, with the edges assigned before. is_window: use the buffer as a window from
+    the start, because edges inside clusters were assigned before.
     """
 
     def __init__(
@@ -124,8 +124,8 @@ class Stream:
     def add(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> None:
         """Process the next edges of the stream.
 
-        tails, heads, work: of these edges. part (m,): the blocks of all edges, -1 for edges without
-        a block; it is updated for edges that get a block.
+        tails, heads, work: ends and work of these edges. part (m,): the blocks of all edges, -1 for
+        edges without a block; it is updated for edges that get a block.
         """
         at, end = 0, tails.size
         while at < end:
@@ -147,10 +147,12 @@ class Stream:
             return ()
         buffer = f"a buffer of {plural(self.size, 'edge')}"
         if self._is_clustered:
-            return (f"edges inside clusters were placed first; the others waited in {buffer}",)
+            return (
+                f"edges inside clusters were assigned first; the other edges waited in {buffer}",
+            )
         if self._windowed:
-            return (f"the order of edges does not help; those that cost copies waited in {buffer}",)
-        return (f"edges near each other share vertices; blocks grew in {buffer} at a time",)
+            return (f"the order of edges does not help; edges that need copies waited in {buffer}",)
+        return (f"edges near each other share vertices; blocks grew edge by edge in {buffer}",)
 
     def _take(self, tails: IntArray, heads: IntArray, work: FloatArray, part: Part) -> int:
         """Process edges until the buffer is full; return how many were processed."""

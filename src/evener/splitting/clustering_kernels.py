@@ -1,4 +1,4 @@
-"""Clusters of vertices, found in one pass over edges, and edges placed by blocks of vertices."""
+"""Clusters of vertices, found in one pass over edges; and edges assigned by blocks of vertices."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -9,11 +9,11 @@ from evener.splitting.placing_kernels import emptiest, fits, holds, lacking, tak
 
 @njit(cache=True, nogil=True)
 def cluster(tails, heads, degrees, most, clusters, volumes):
-    """Let the ends of each edge join one cluster, the one of less volume that of more [Mayer22]_.
+    """Move one end of each edge to the other end's cluster, toward the larger volume [Mayer22]_.
 
-    clusters (n,) int64: at first each vertex its own. volumes (n,) int64: of clusters, the sum of
-    their vertices' degrees; none grows above `most`. Vertices leave a cluster one at a time.
-    Returns how many edges had both ends in one cluster after their turn.
+    clusters (n,) int64: initially every vertex is a cluster. volumes (n,) int64: sum of the degrees
+    of a cluster's vertices; no volume may exceed `most`. Vertices change cluster one at a time.
+    Returns the number of edges whose ends were in one cluster after their processing.
     """
     inside = 0
     for e in range(tails.size):
@@ -34,7 +34,10 @@ def cluster(tails, heads, degrees, most, clusters, volumes):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_inside(tails, heads, works, homes, blocks, part):
-    """Put each edge whose ends have one home, a block (n,), there, unless it is full; else -1."""
+    """Put each edge into the common home (n,) of its ends.
+
+    part is -1 if the homes differ or are full.
+    """
     lack = lacking(blocks)
     for e in range(tails.size):
         u, v, b = tails[e], heads[e], homes[tails[e]]
@@ -48,9 +51,10 @@ def place_inside(tails, heads, works, homes, blocks, part):
 def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
     """Put each edge without a block, part[e] < 0, into the home of one of its ends.
 
-    Into the one of higher score, where it is not full: 1 for each end that it holds, and the share
-    of the other end in the degrees of both; and the share of the end's cluster, whose home it is,
-    in the volumes (n,) of both clusters [Mayer22]_. Where both are full: into the emptiest block.
+    Chooses the home with the higher score among those that are not full. A home scores 1 + (share
+    of the other end in the sum of both degrees) for each end that it holds, plus the share of its
+    cluster in the volumes (n,) of both clusters [Mayer22]_. If both homes are full, the edge is put
+    into the emptiest block.
     """
     lack = lacking(blocks)
     for e in range(tails.size):
@@ -77,11 +81,11 @@ def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
 
 @njit(cache=True, nogil=True)
 def place_vertices(xadj, adjncy, order, strength, power, targets, homes, loads):
-    """Put each vertex, in this order, where it adds least to the cost of edges cut and of loads.
+    """Put each vertex, in this order, where it adds least to the cost of cut edges and of loads.
 
-    homes (n,) int32: -1 at first. loads (k,): the edges of a block's vertices. A vertex of degree d
-    costs d less its neighbours in the block, and strength times the rise of (load / target)^power
-    times the target.
+    homes (n,) int32: initially -1. loads (k,): degrees of a block's vertices, added. A vertex of
+    degree d costs d minus the number of its neighbours in the block, plus strength x target x the
+    increase of (load / target)^power.
     """
     k = targets.size
     near = np.zeros(k, np.int64)
@@ -104,7 +108,7 @@ def place_vertices(xadj, adjncy, order, strength, power, targets, homes, loads):
 
 @njit(cache=True, nogil=True)
 def pack(sizes, targets, loads, homes):
-    """Give each size, in their order, the block whose load relative to its target is then least."""
+    """Put each size, in order, into the block whose load / target is then least."""
     for i in range(sizes.size):
         best, least = np.int64(0), np.inf
         for b in range(targets.size):

@@ -1,9 +1,9 @@
-"""Moves groups of edges between blocks for fewer copies of vertices, within the limits of blocks.
+"""Moves groups of edges between blocks to reduce copies of vertices, within the limits of blocks.
 
-A group is an edge, or edges that move together. Each vertex keeps a table of the blocks that its
-groups are in, and how many are in each. `improve` moves groups one by one where that gains;
-`search` follows moves that lose as well, and takes back those that led nowhere: localized FM
-[SS11]_ on copies.
+A group is an edge, or several edges that move together. Each vertex has a table of the blocks that
+contain its groups, with the number of groups in each. `improve` moves groups one by one if that
+gains; `search` also makes moves that lose, and undoes those that led to no gain: localized FM
+[SS11]_ for copies.
 """
 
 # mypy: ignore-errors
@@ -45,10 +45,11 @@ class EdgeGroups(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """For each vertex its blocks, how many groups are in each, and how many blocks there are.
+    """For each vertex: its blocks, its number of groups in each, and the number of blocks.
 
-    The table of v begins at first[v] of blocks and counts. direct (n,) int64: where the places of
-    blocks in the table of v begin in `places`, or -1: the table is short, and searched through.
+    The table of v begins at first[v] of blocks and counts. direct (n,) int64: index into `places`
+    at which the positions of blocks in the table of v begin; -1 if the table is short and searched
+    linearly.
     """
 
     first: np.ndarray  # (n + 1,) int64
@@ -60,7 +61,7 @@ class Tables(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Of blocks (k,) float64 [units]: their load now, the least and the most of it."""
+    """Limits of blocks (k,) float64 [units]: current load, lower limit and upper limit."""
 
     load: np.ndarray
     low: np.ndarray
@@ -68,9 +69,10 @@ class Limits(NamedTuple):
 
 
 class Near(NamedTuple):
-    """Memory of a look at a group: of each block (k,) the vertices in it, and the shares there.
+    """Memory for evaluating one group: how many of its vertices are in each block (k,).
 
-    seen int32 and shares float64 are zero between looks; blocks (k,) int32: those seen.
+    seen (k,) int32: that number. shares (k,) float64: sum of the vertices' shares of groups there.
+    Both are zero between evaluations. blocks (k,) int32: the blocks with seen > 0.
     """
 
     seen: np.ndarray
@@ -80,7 +82,7 @@ class Near(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def fill_tables(groups, part, tables):
-    """Count the groups of each vertex in each block."""
+    """Count, for each vertex, its groups in each block."""
     tables.places[:] = -1
     for v in range(tables.sizes.size):
         tables.sizes[v] = 0
@@ -90,7 +92,7 @@ def fill_tables(groups, part, tables):
 
 @njit(cache=True, nogil=True)
 def list_boundary(groups, tables, found):
-    """Fill found with the groups that have a vertex in several blocks; return how many."""
+    """Fill found with the groups that have a vertex in several blocks; return their number."""
     count = 0
     for g in range(groups.work.size):
         if _is_boundary(groups, tables, g):
@@ -109,7 +111,7 @@ def _is_boundary(groups, tables, g):
 
 @inner()
 def _find(tables, v, b):
-    """Entry of block b in the table of v, or -1."""
+    """Return the entry of block b in the table of v, or -1."""
     first = tables.first[v]
     if tables.direct[v] >= 0:
         place = np.int64(tables.places[tables.direct[v] + b])
@@ -122,7 +124,7 @@ def _find(tables, v, b):
 
 @inner()
 def _add(tables, v, b):
-    """One more group of v is in block b; returns how many there are now."""
+    """Count one more group of v in block b; return the number of its groups there."""
     i = _find(tables, v, b)
     if i < 0:
         i = tables.first[v] + tables.sizes[v]
@@ -136,7 +138,7 @@ def _add(tables, v, b):
 
 @inner()
 def _take(tables, v, b):
-    """One group of v fewer is in block b; returns how many there are now."""
+    """Count one group of v less in block b; return the number of its groups there."""
     i = _find(tables, v, b)
     tables.counts[i] -= 1
     left = tables.counts[i]
@@ -153,11 +155,12 @@ def _take(tables, v, b):
 
 @inner()
 def _best_block(groups, tables, limits, near, g, a):
-    """Gain in copies, gain in shares, and the block to which group g of block a is best moved.
+    """Return the gain in copies, the gain in shares, and the best block for group g of block a.
 
-    Of blocks that its vertices are in already; -1 where none may take it. Shares are those of the
-    groups of its vertices that are in the block, on average: of equal moves the one that brings
-    groups together.
+    Considers only blocks that already contain a vertex of the group; the block is -1 if none has
+    space. A share is the fraction of a vertex's groups that are in the block, averaged over the
+    vertices of g: among moves with equal gain in copies, it prefers the one that brings groups
+    together.
     """
     work = groups.work[g]
     if limits.load[a] - work < limits.low[a]:
@@ -192,7 +195,10 @@ def _best_block(groups, tables, limits, near, g, a):
 
 @inner()
 def _move(groups, part, tables, limits, changed, g, b, now):
-    """Put group g into block b; changed (n,) = now where that changes what other groups gain."""
+    """Move group g to block b.
+
+    Sets changed[v] = now for vertices whose other groups' gains change.
+    """
     a, work = part[g], groups.work[g]
     part[g] = b
     limits.load[a] -= work
@@ -206,7 +212,7 @@ def _move(groups, part, tables, limits, changed, g, b, now):
 
 @inner()
 def _stale(groups, changed, g, looked):
-    """Whether a vertex of group g changed since it was looked at."""
+    """Return whether a vertex of group g changed since g was last evaluated."""
     for i in range(groups.starts[g], groups.starts[g + 1]):
         if changed[groups.pins[i]] >= looked[g]:
             return True
@@ -215,17 +221,18 @@ def _stale(groups, changed, g, looked):
 
 @inner()
 def near_of(k):
-    """Return the memory of looks at k blocks."""
+    """Return the memory for evaluating groups, for k blocks."""
     return Near(np.zeros(k, np.int32), np.zeros(k), np.empty(k, np.int32))
 
 
 @njit(cache=True, nogil=True)
 def improve(groups, part, tables, limits, order, changed, looked, now):
-    """Move groups where that saves copies, or brings the groups of a vertex together.
+    """Move groups if that saves copies, or brings the groups of a vertex together.
 
-    order: groups, each looked at once, if a vertex of it changed since. part and tables change
-    along. changed (n,), looked (groups,) int32: at which round, `now` this one. Returns the copies
-    saved and the number of groups moved.
+    order: groups; each is evaluated once, if one of its vertices has changed since its last
+    evaluation. part and tables are updated. changed (n,), looked (groups,) int32: round of the last
+    change of a vertex and of the last evaluation of a group; now: this round. Returns the number of
+    copies saved and of groups moved.
     """
     near = near_of(limits.load.size)
     saved, moved = 0, 0
@@ -244,10 +251,10 @@ def improve(groups, part, tables, limits, order, changed, looked, now):
 
 @njit(cache=True, nogil=True)
 def level_out(groups, part, tables, limits, order, least_gain):
-    """Move groups out of blocks that are too full, and into those that are too empty.
+    """Move groups out of blocks above their upper limit, and into blocks below their lower limit.
 
-    order: groups, each looked at once, and moved where that gains least_gain copies or more.
-    Returns whether all blocks are within their limits now.
+    order: groups; each is evaluated once, and moved if its gain is at least least_gain copies.
+    Returns whether all blocks are within their limits afterwards.
     """
     k, n = limits.load.size, tables.sizes.size
     near, changed = near_of(k), np.empty(n, np.int32)
@@ -282,11 +289,10 @@ def level_out(groups, part, tables, limits, order, least_gain):
 
 @njit(cache=True, nogil=True)
 def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
-    """Search from one seed after another, each rolled back to its best; returns the copies saved.
+    """Search from each seed in turn, undo moves after its best state; return the copies saved.
 
-    A search ends after `patience` moves without a new best; its first may lose most_lost copies.
-    budget: groups looked at by all
-    searches together, at most.
+    A search ends after `patience` moves without a new best state. Its first move may lose most_lost
+    copies. budget: largest number of groups that all searches together evaluate.
     """
     k, n = limits.load.size, tables.sizes.size
     near, changed = near_of(k), np.zeros(n, np.int32)
@@ -347,10 +353,11 @@ def _key(gain, shares):
 
 @inner()
 def _look_around(groups, part, tables, limits, near, heap, size, locked, g, changed, now):
-    """Bring groups around g, which has moved, into the heap, or raise their keys.
+    """Add groups that share a vertex with the moved group g to the heap, or raise their keys.
 
-    Those at vertices changed `now`; of a vertex of many groups some that follow each other, from a
-    place that differs each time. Returns the heap's size and how many were looked at.
+    Only vertices that `changed` in this step (now) count. For a vertex with many groups, only some
+    consecutive groups are evaluated, from an index that varies. Returns the heap's size and the
+    number of groups evaluated.
     """
     looks = 0
     for i in range(groups.starts[g], groups.starts[g + 1]):

@@ -5,9 +5,9 @@ targets are met exactly. NE holds all edges in memory. Hubs are in most blocks a
 leaves out edges between two hubs, and afterwards assigns them to blocks that contain their ends.
 `stream` reads the file in order, and grows blocks from the edges in its buffer only.
 
-The ranked variant stores each edge at its end of lower degree, and so examines few edges of hubs,
-where nearly all time goes if there are many blocks. It makes the same number of copies at a mean
-degree of 14, and up to a fifth more at 50.
+The ranked variant stores each edge at its end of lower degree. It therefore examines few edges of
+hubs; with many blocks, other variants spend nearly all their time on those. It makes the same
+number of copies at a mean degree of 14, and up to a fifth more at 50.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def rooms_of(targets: FloatArray, total: float) -> FloatArray:
 
 
 def rooms_within(contract: Contract, m: int) -> FloatArray:
-    """Return the number of edges (k,) that each block takes, m in all.
+    """Return the number of edges (k,) that each block takes; they sum to m.
 
     Each number is the rounded target of the block, changed as little as its limits require.
     """
@@ -136,8 +136,8 @@ def ranked_neighbourhoods(
 ) -> Split:
     """Return blocks grown from vertex to vertex [Zhang17]_, examining few edges of hubs.
 
-    looks: whenever only one of these fractions of a block's work is left to fill, the vertices of
-    the block are examined again.
+    looks: fractions of a block's work; whenever only such a fraction is left to fill, the vertices
+    of the block are examined again.
     """
     del preset, seed
     work: FloatArray = np.empty(0) if edges.weights is None else edges.weights.astype(np.float64)

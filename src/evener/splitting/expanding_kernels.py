@@ -1,7 +1,8 @@
-"""Grows blocks of edges from vertex to vertex, the one with fewest new neighbours next (NE).
+"""Grows blocks of edges from vertex to vertex; the vertex with fewest new neighbours is next (NE).
 
-A block holds vertices: when one joins, its edges to others that it holds become the block's. The
-vertex whose edges lead to fewest vertices outside is expanded next: all of these join [Zhang17]_.
+A block holds vertices. When a vertex joins a block, its edges to other vertices that the block
+holds are assigned to this block. The vertex with the fewest edges to vertices outside is expanded
+next: all these neighbours join [Zhang17]_.
 """
 
 # mypy: ignore-errors
@@ -17,16 +18,16 @@ LOWEST, LISTED, LEFT, SEED = range(4)  # entries of EdgesByVertex.cursor
 
 
 class EdgesByVertex(NamedTuple):
-    """Edges to be divided, by vertex; those of v are at offsets[v] to offsets[v] + lengths[v].
+    """Edges to be divided, by vertex; those of v are at offsets[v] to offsets[v] + lengths[v] - 1.
 
-    offsets (n + 1,) int64; lengths (n,) int32: how many are listed, less those found taken. others,
-    edges (2m,) int32: the vertex at the other end, and the edge. inside (n,) int32: the last block
-    that holds the vertex; always_in (n,) bool: hubs, which every block holds, whose edges are not
-    listed at them. outer (n,) int32: of a held vertex its edges that lead outside. previous,
-    following (n,) int32: held vertices of one `outer` above 0 in a list; first (2 + largest
-    degree,) int32: the heads of these. cursor (4,) int64: no list below cursor[LOWEST] has an
-    entry; LISTED: how many vertices are in lists; LEFT: edges without a block; SEED: no vertex
-    below has such an edge.
+    offsets (n + 1,) int64. lengths (n,) int32: number of listed edges; edges found to have a block
+    are removed. others, edges (2m,) int32: the vertex at the other end, and the edge. inside (n,)
+    int32: the last block that holds the vertex. always_in (n,) bool: hubs, which every block holds;
+    edges are not listed at hubs. outer (n,) int32: for a held vertex, the number of its edges that
+    lead outside. previous, following (n,) int32: linked lists of held vertices with equal `outer`
+    above 0; first (2 + largest degree,) int32: the heads of these lists. cursor (4,) int64: no list
+    below cursor[LOWEST] has an entry; LISTED: number of vertices in lists; LEFT: number of edges
+    without a block; SEED: no vertex below it has an edge without a block.
     """
 
     offsets: np.ndarray
@@ -44,7 +45,10 @@ class EdgesByVertex(NamedTuple):
 
 @njit(cache=True, nogil=True, counted=False)
 def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
-    """List the edges without a block, part[e] < 0, at both ends but hubs; fill offsets, lengths."""
+    """List the edges without a block, part[e] < 0, at both ends except hubs.
+
+    Fills offsets and lengths.
+    """
     offsets[:] = 0
     for e in range(tails.size):
         if part[e] < 0:
@@ -66,7 +70,7 @@ def list_ends(tails, heads, part, always_in, offsets, lengths, others, edges):
 
 @inner(counted=False)
 def _push(region, v):
-    """List v among those of as many outer edges, if it has any."""
+    """Add v to the list of its number of outer edges, unless this number is zero."""
     outer, cursor = region.outer[v], region.cursor
     if outer == 0:
         return
@@ -81,7 +85,7 @@ def _push(region, v):
 
 @inner(counted=False)
 def _drop(region, v):
-    """Take v from its list."""
+    """Remove v from its list."""
     before, after = region.previous[v], region.following[v]
     if before >= 0:
         region.following[before] = after
@@ -94,7 +98,7 @@ def _drop(region, v):
 
 @inner(counted=False)
 def _next(region):
-    """Return the first vertex of fewest outer edges; some vertex is in a list."""
+    """Return the first vertex with fewest outer edges; at least one vertex must be in a list."""
     cursor = region.cursor
     while region.first[cursor[LOWEST]] < 0:
         cursor[LOWEST] += 1
@@ -117,9 +121,9 @@ def _seed(region, part):
 
 @inner(counted=False)
 def _join(region, v, b, works, room, part):
-    """Block b holds v from now on: give it v's edges to others that it holds while room is left.
+    """Let v join block b: assign its edges to vertices of b to b, until `room` is used.
 
-    Returns the work given.
+    Returns the work assigned.
     """
     region.inside[v] = b
     given, outer = 0.0, 0
@@ -149,7 +153,7 @@ def _join(region, v, b, works, room, part):
 
 @inner(counted=False)
 def _hold_again(region, b, works, room, part):
-    """Let all vertices that block b held before the region was listed join it; as _join."""
+    """Let all vertices that block b held before the edges were listed join b again; see _join."""
     inside, given = region.inside, 0.0
     for v in range(inside.size):
         if inside[v] == b:
@@ -162,7 +166,7 @@ def _hold_again(region, b, works, room, part):
 
 @inner(counted=False)
 def _expand(region, x, b, works, room, part):
-    """Let the neighbours of x join block b while room is left; return the work given."""
+    """Let the neighbours of x join block b until `room` is used; return the work assigned."""
     given, i = 0.0, region.offsets[x]
     end = i + region.lengths[x]
     while i < end and given < room:
@@ -177,9 +181,10 @@ def _expand(region, x, b, works, room, part):
 def expand(region, block, works, rooms, least, part):
     """Fill one block after another, from `block` on; return the block that is being filled.
 
-    works (m,) float64 [units]. rooms (k,) float64: work that each block still takes, less the more
-    it gets; what the last edge of a block is too much is taken from the next one's. Ends where
-    all are full, or no more than `least` edges are left without a block.
+    works (m,) float64 [units]. rooms (k,) float64 [units]: work that each block still takes,
+    reduced in place; if the last edge of a block exceeds its room, the excess is subtracted from
+    the next block's room. Stops when all blocks are full, or when at most `least` edges are left
+    without a block.
     """
     if region.cursor[LEFT] > least:
         rooms[block] -= _hold_again(region, block, works, rooms[block], part)
@@ -209,10 +214,10 @@ def expand(region, block, works, rooms, least, part):
 
 @njit(cache=True, nogil=True, counted=False)
 def number_ends(tails, heads, number, ids, own_tails, own_heads):
-    """Number the ends of edges from 0 in the order of their appearance; return how many there are.
+    """Number the ends of edges from 0 in order of appearance; return the number of vertices.
 
-    number (n,) int32: -1 of vertices without a number, on return the numbers. ids (2m,): the vertex
-    of each number. own_tails, own_heads (m,) int32: the edges' ends by these numbers.
+    number (n,) int32: -1 for vertices without a number; filled with the numbers. ids (2m,): the
+    vertex of each number. own_tails, own_heads (m,) int32: the edges' ends in these numbers.
     """
     count = np.int32(0)
     for e in range(tails.size):

@@ -1,10 +1,10 @@
 """Assigns the edges of a file to blocks in a few passes, without storing all edges in memory.
 
-After the survey of the file, each method reads it once, except `2ps` and `hep` (up to three times)
-and `stream` (up to four times). Blocks satisfy both limits of their contract: no block exceeds its
-high, and the last edges of the stream are reserved for blocks below their lows. Memory: one bit per
-vertex and block, up to 48 bytes per vertex, and a piece of the file; `stream` and `hep` also store
-edges.
+One pass surveys the file. Then each method reads it once, except `2ps` and `hep` (up to three
+times) and `stream` (up to four times). Blocks satisfy both limits of their contract: no block
+exceeds its high, and the last edges of the stream are reserved for blocks below their lows. Memory:
+one bit per vertex and block, up to 48 bytes per vertex, and a piece of the file; `stream` and `hep`
+also store edges.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Streaming:
     """A run that assigns the edges of a file to blocks.
 
     part (m,) int32: filled with the blocks of the edges. blocks: updated with every edge. size:
-    number of edges in the buffer of `stream`. memory [B]: limit for the edges that `hep` stores,
+    number of edges in the buffer of `stream`. memory [B]: limit for the edges that `hep` stores;
     None for no limit.
     """
 
@@ -272,5 +272,5 @@ def _in_memory(source: EdgePieces, hubs: BoolArray) -> tuple[IntArray, IntArray,
 
 
 def _powers(degrees: IntVector) -> IntVector:
-    """Return for each degree (n,) the exponent of the least power of two that is not below it."""
+    """Return for each degree (n,) the least e such that 2^e is not below it."""
     return np.ceil(np.log2(np.maximum(degrees, 1))).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Groups of edges: which to join, and the lists of the joined ones."""
+"""Groups of edges: which groups to join, and the lists of the joined groups."""
 
 # mypy: ignore-errors
 
@@ -11,11 +11,11 @@ WINDOW = 6  # groups before and after one, in the list of a vertex, with which i
 
 @njit(cache=True, nogil=True)
 def join(groups, part, most, order, cluster):
-    """Fill cluster (groups,) int32, which joined group each one is part of; return how many.
+    """Fill cluster (groups,) int32 with the joined group of each group; return their number.
 
-    Each group, in `order`, joins the one that it shares most vertices with: a vertex of d groups
-    counts 1 / (d - 1), relative to the work of both. None passes `most` units of work, none joins
-    another block's.
+    Each group, in `order`, joins the group with the largest score: each shared vertex counts 1 /
+    (number of its groups, at most 2 WINDOW + 1), and the sum is divided by the work of both. No
+    joined group exceeds `most` units of work, and groups of different blocks are not joined.
     """
     count = groups.work.size
     work, single = groups.work.copy(), np.ones(count, np.bool_)
@@ -57,7 +57,7 @@ def join(groups, part, most, order, cluster):
 
 @njit(cache=True, nogil=True)
 def _places(groups):
-    """For each entry of pins the place of its group in the list of its vertex."""
+    """Return, for each entry of pins, the position of its group in the list of its vertex."""
     filled = groups.starts[:-1].copy()
     places = np.empty(groups.pins.size, np.int32)
     for v in range(groups.offsets.size - 1):
@@ -83,10 +83,10 @@ def _number(cluster):
 
 @njit(cache=True, nogil=True)
 def joined_lists(groups, cluster, count, offsets, listed):
-    """Fill offsets and listed with the joined groups at each vertex that is in two or more.
+    """Fill offsets and listed with the joined groups at each vertex that has two or more.
 
-    offsets (n + 1,) int64 and listed (pins,) int32 have room for as many as there were; returns how
-    many vertices are left.
+    offsets (n + 1,) int64 and listed (pins,) int32 are as large as the lists before joining;
+    returns the number of vertices left.
     """
     seen = np.full(count, -1, np.int64)
     n, end = 0, 0
@@ -109,7 +109,7 @@ def joined_lists(groups, cluster, count, offsets, listed):
 
 @njit(cache=True, nogil=True)
 def turn(offsets, listed, starts, pins):
-    """Fill starts (groups + 1,) int64 and pins: the vertices of each group, rising."""
+    """Fill starts (groups + 1,) int64 and pins with the vertices of each group, ascending."""
     starts[:] = 0
     for g in listed:
         starts[g + 1] += 1

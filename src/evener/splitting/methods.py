@@ -74,11 +74,11 @@ def split_with(
 ) -> Split:
     """Divide edges into the blocks of a contract by one of METHODS.
 
-    contract: targets, low and high (k,) refer to the edges' work [units]. The blocks of every
-    method are changed by `enforce`, as little as possible, to satisfy the contract. order: order of
-    the clones of a vertex, one of splitting.split_and_connect.ORDERS; only for methods in ORDERED.
-    Raises UsageError for an unknown method or order, and the errors of `enforce` if the contract
-    cannot be satisfied.
+    contract: targets, low and high (k,) refer to the edges' work [units]. `enforce` changes the
+    blocks of every method, as little as possible, to satisfy the contract. order: order of the
+    clones of a vertex, one of splitting.orders.ORDERS; only for methods in ORDERED. Raises
+    UsageError for an unknown method or order, and the errors of `enforce` if the contract cannot be
+    satisfied.
     """
     one_of("method", method, tuple(METHODS))
     one_of("preset", preset, PRESETS)
@@ -87,6 +87,7 @@ def split_with(
         return METHODS[method](opened, contract, preset, seed)
     if method not in ORDERED:
         raise UsageError(
-            f"{method} has no order of clones", hint=f"Only {', '.join(ORDERED)} take --order."
+            f"method {method} does not take an order of clones",
+            hint=f"Use --order with {' or '.join(ORDERED)}.",
         )
     return ORDERED[method](opened, contract, preset, seed, order=order)

@@ -1,4 +1,4 @@
-"""Orders of the clones of a vertex, in which split-and-connect joins them to paths or rings."""
+"""Orders of the clones of a vertex, in which split-and-connect connects them to paths or rings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ORDERS = ("neighbour", "degree", "block", "coordinate")
 def incidence_in(order: str, edges: EdgeList, contract: Contract, seed: int) -> Incidence:
     """Return the edges at each vertex, sorted by a property of the vertex at the other end.
 
-    order: the property: "neighbour": its number; "degree": its number of edges, ascending; "block":
-    its block in a vertex partition with degrees as weights; "coordinate": its position on a Hilbert
-    curve. Ties are broken by number. If there are fewer vertices with edges than blocks, "block" is
-    the same as "neighbour". Raises UsageError for other orders, and for "coordinate" if there are
-    no coordinates.
+    order: "neighbour": its number; "degree": its number of edges, ascending; "block": its block in
+    a vertex partition with degrees as weights; "coordinate": its position on a Hilbert curve. Ties
+    are broken by number. If there are fewer vertices with edges than blocks, "block" is the same as
+    "neighbour". Raises UsageError for other orders, and for "coordinate" if there are no
+    coordinates.
     """
     one_of("order", order, ORDERS)
     if order == "neighbour" or (order == "block" and contract.k > edges.touched):

@@ -1,6 +1,6 @@
-"""Places one edge after another in a block: by hash (DBH), or where its ends are (greedy, HDRF).
+"""Assigns edges one by one to blocks: by hash (DBH), or by the blocks of their ends (greedy, HDRF).
 
-Edges may come in pieces: what one call leaves in `FilledBlocks`, the next one goes on with.
+Edges may come in several pieces: `FilledBlocks` keeps the state from one call to the next.
 """
 
 # mypy: ignore-errors
@@ -21,11 +21,12 @@ _BITS[[((DE_BRUIJN << shift) % 2**64) >> 58 for shift in range(64)]] = np.arange
 class FilledBlocks(NamedTuple):
     """Blocks that are being filled; loads, targets, caps, lows (k,) and left (1,) float64 [units].
 
-    loads: so far; full (k,): relative to targets. targets: above 0. caps: no block takes an edge
-    that would carry it above its cap, while another can. lows: what each must have in the end;
-    left: work still to come, of which none is spent on other blocks once it is needed to bring all
-    to their lows; zeros where that is not asked for. held (n, ceil(k / 64)) uint64: the blocks that
-    each vertex is in, as bits. seen (n,) int64: edges of each vertex so far.
+    loads: current loads. full (k,): loads / targets. targets: above 0. caps: upper limits; a block
+    takes no edge that would exceed its cap as long as another block can take the edge. lows: lower
+    limits at the end. left: work of the edges still to come; once all of it is needed to raise
+    blocks to their lows, other blocks take no edges. left and lows are zero if there are no lower
+    limits. held (n, ceil(k / 64)) uint64: bits of the blocks that contain each vertex. seen (n,)
+    int64: edges seen so far at each vertex.
     """
 
     loads: np.ndarray
@@ -40,7 +41,7 @@ class FilledBlocks(NamedTuple):
 
 @inner(counted=False)
 def _hashed(v, k):
-    """A block for vertex v, about equally often each."""
+    """Return a pseudo-random number in [0, k) for vertex v."""
     mixed = np.uint64(v + 1) * SPREAD
     return np.int64((mixed >> np.uint64(32)) % np.uint64(k))
 
@@ -54,19 +55,19 @@ def lowest_bit(word):
 
 @inner(counted=False)
 def hold(held, v, b):
-    """Vertex v is in block b."""
+    """Note that vertex v is in block b."""
     held[v, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
 @inner(counted=False)
 def holds(held, v, b):
-    """Whether vertex v is in block b."""
+    """Return whether vertex v is in block b."""
     return (held[v, b >> 6] >> np.uint64(b & 63)) & np.uint64(1) != 0
 
 
 @inner(counted=False)
 def lacking(blocks):
-    """Work that blocks lack to their lows."""
+    """Return the work that blocks need to reach their lower limits."""
     total = 0.0
     for b in range(blocks.loads.size):
         total += max(blocks.lows[b] - blocks.loads[b], 0.0)
@@ -75,7 +76,10 @@ def lacking(blocks):
 
 @inner(counted=False)
 def fits(blocks, b, work, lack):
-    """Whether block b may take an edge; lack: what blocks lack to their lows."""
+    """Return whether block b may take an edge.
+
+    lack: work that blocks need for their lower limits.
+    """
     if blocks.loads[b] + work > blocks.caps[b]:
         return False
     return lack == 0.0 or blocks.loads[b] < blocks.lows[b] or blocks.left[0] - work >= lack
@@ -83,7 +87,10 @@ def fits(blocks, b, work, lack):
 
 @inner(counted=False)
 def take(blocks, u, v, b, work, lack):
-    """Put an edge u-v into block b; return what blocks lack from then on."""
+    """Put an edge u-v into block b.
+
+    Returns the work that blocks then need for their lower limits.
+    """
     hold(blocks.held, u, b)
     hold(blocks.held, v, b)
     before = max(blocks.lows[b] - blocks.loads[b], 0.0)
@@ -95,7 +102,7 @@ def take(blocks, u, v, b, work, lack):
 
 @inner(counted=False)
 def emptiest(blocks, work, lack):
-    """Return the first block of least full (k,) that may take an edge; where none may, of all."""
+    """Return the first block of least full (k,) that may take an edge, or of all if none may."""
     full = blocks.full
     first = np.int64(0)
     for b in range(1, full.size):
@@ -112,9 +119,10 @@ def emptiest(blocks, work, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_by_hash(tails, heads, works, degrees, table, blocks, part):
-    """Hash the end of lower degree, or the lower number, to an entry of a table (DBH).
+    """Hash the end of lower degree (ties: lower number) to an entry of a table of blocks (DBH).
 
-    table (s,): each block as often as its share of the edges; where it is full, into the emptiest.
+    table (s,): contains each block in proportion to its share of the edges. If this block is full,
+    the edge is put into the emptiest block.
     """
     lack = lacking(blocks)
     for e in range(tails.size):
@@ -131,7 +139,7 @@ def place_by_hash(tails, heads, works, degrees, table, blocks, part):
 def emptiest_of(blocks, u, v, at_u, at_v, work, lack):
     """Return the first block of least full that may take an edge u-v, or -1.
 
-    at_u, at_v: whether it must hold u, or must not; the same of v.
+    at_u: True: only blocks that hold u; False: only blocks that do not. at_v: the same for v.
     """
     held, full = blocks.held, blocks.full
     best, least = np.int64(-1), np.inf
@@ -148,12 +156,13 @@ def emptiest_of(blocks, u, v, at_u, at_v, work, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
-    """Put each edge without a block, part[e] < 0, into that of the highest score; the first.
+    """Put each edge without a block, part[e] < 0, into the first block of highest score.
 
-    A block scores 1 for each end that it holds, with by_degree (HDRF) [Petroni15]_ up to 2, more
-    for the end of which fewer edges were seen; and balance times how far it is from the fullest
-    block to the emptiest, relative to targets. by_degree False and balance 1: the greedy rule of
-    [Gonzalez12]_, both ends, else one, else none, and among equal ones the emptiest.
+    A block scores 1 for each end that it holds. With by_degree (HDRF) [Petroni15]_ it scores up to
+    2, more for the end with fewer edges seen. Added is balance x (fullest - full) / (fullest -
+    emptiest), where full is load / target. by_degree False and balance 1: the greedy rule of
+    [Gonzalez12]_: prefer blocks that hold both ends, then one end, then none, and among equal ones
+    the emptiest.
     """
     lack = lacking(blocks)
     seen, full = blocks.seen, blocks.full
@@ -193,7 +202,7 @@ def place_by_score(tails, heads, works, by_degree, balance, blocks, part):
 
 @njit(cache=True, nogil=True, counted=False)
 def hold_ends(tails, heads, part, held):
-    """Note in held (n, ceil(k / 64)) that the ends of each edge are in its block."""
+    """Set in held (n, ceil(k / 64)) the bits of each edge's block at its ends."""
     for e in range(tails.size):
         hold(held, tails[e], part[e])
         hold(held, heads[e], part[e])
@@ -201,7 +210,10 @@ def hold_ends(tails, heads, part, held):
 
 @njit(cache=True, nogil=True, counted=False)
 def count_held(held, vertices):
-    """Add to vertices (k,) how many are in each block; return how many are in one at all."""
+    """Add to vertices (k,) the number of vertices in each block.
+
+    Returns how many are in any block.
+    """
     touched = 0
     for v in range(held.shape[0]):
         found = False

@@ -1,9 +1,9 @@
-"""Grows blocks of edges as `expanding_kernels`, each edge kept by its end of lower degree (NE).
+"""Grows blocks of edges as `expanding_kernels`, with edges listed at the end of lower degree.
 
-When a vertex joins a block, only its edges to vertices of higher degree are looked at, which are
-few even at hubs: so the time depends little on the number of blocks. Edges whose end of lower
-degree joined first are found when that end is expanded, and when all that have joined are looked at
-again, a few times in each block.
+When a vertex joins a block, only its edges to vertices of higher degree are examined. Even hubs
+have few of these, so the time depends little on the number of blocks. The other edges, whose end of
+lower degree joined first, are found when that end is expanded, and in a few further passes over all
+vertices that joined the block.
 """
 
 # mypy: ignore-errors
@@ -20,18 +20,19 @@ EXPANDED = -1  # key of a vertex that is in no list of its block any more
 
 
 class RankedEdges(NamedTuple):
-    """Edges by vertex, the vertices numbered by falling degree.
+    """Edges by vertex; vertices are numbered by descending degree.
 
-    up, down (m, 2) int32: the vertex at the other end, and the edge; those of vertex v to vertices
-    of lower numbers, and so higher degree, are up[ups[v]:ups[v] + lengths[v]], without those that
-    have a block; those to higher numbers down[downs[v]:downs[v + 1]]. ups, downs (n + 1,) int64,
-    lengths (n,) int32. state (n, 5) int32: INSIDE: the last block that holds the vertex; LEFT: its
-    edges without a block; KEY, BEFORE, AFTER: the list of held vertices that it is in, 0 for none,
-    and its neighbours there. first (most + 1,) int32: heads of these lists; in list i are those
-    with i edges left, in the last one those with more, too. taken (ceil(m / 8),) uint8: bits of
-    edges that have a block. joined (n,) int32: the vertices that joined the block. cursor (5,)
-    int64: no list below cursor[LOWEST] has an entry; LISTED: vertices in lists; EDGES: edges
-    without a block; SEED: vertices from there on have none; JOINED: entries of joined.
+    up, down (m, 2) int32: the vertex at the other end, and the edge. Edges of vertex v to lower
+    numbers, and so higher degrees, are up[ups[v]:ups[v] + lengths[v]], without those that have a
+    block; edges to higher numbers are down[downs[v]:downs[v + 1]]. ups, downs (n + 1,) int64,
+    lengths (n,) int32. state (n, 5) int32: INSIDE: the last block that holds the vertex; LEFT:
+    number of its edges without a block; KEY: the list of held vertices that contains it, 0 for
+    none; BEFORE, AFTER: its neighbours in this list. first (most + 1,) int32: heads of the lists;
+    list i contains vertices with i edges left, the last list also those with more. taken (ceil(m /
+    8),) uint8: bits of the edges that have a block. joined (n,) int32: the vertices that joined the
+    block. cursor (5,) int64: no list below cursor[LOWEST] has an entry; LISTED: number of vertices
+    in lists; EDGES: number of edges without a block; SEED: vertices from this number on have no
+    such edge; JOINED: number of entries of joined.
     """
 
     up: np.ndarray
@@ -48,7 +49,10 @@ class RankedEdges(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def rank_by_degree(degrees, ranks):
-    """Fill ranks (n,) int32 by falling degree, ties by number, -1 of degree 0; return how many."""
+    """Fill ranks (n,) int32 by descending degree, ties by number; -1 for degree 0.
+
+    Returns the count.
+    """
     most = 0
     for degree in degrees:
         most = max(most, degree)
@@ -71,7 +75,7 @@ def rank_by_degree(degrees, ranks):
 
 @njit(cache=True, nogil=True)
 def list_by_rank(tails, heads, ranks, edges):
-    """Fill up, down, ups, downs, lengths and LEFT of RankedEdges `edges`, whose ups are zeros."""
+    """Fill up, down, ups, downs, lengths and LEFT of `edges`; ups must be zeros."""
     ups, downs, n = edges.ups, edges.downs, edges.lengths.size
     for e in range(tails.size):
         a, b = ranks[tails[e]], ranks[heads[e]]
@@ -94,7 +98,7 @@ def list_by_rank(tails, heads, ranks, edges):
 
 @inner(counted=False)
 def _take_out(edges, v):
-    """Take v from its list, if it is in one."""
+    """Remove v from its list, if it is in one."""
     state = edges.state
     if state[v, KEY] <= 0:
         return
@@ -111,7 +115,7 @@ def _take_out(edges, v):
 
 @inner(counted=False)
 def _list(edges, v):
-    """Put v, which is held, into the list of as many edges left, unless it was expanded."""
+    """Add the held vertex v to the list of its number of edges left, unless it was expanded."""
     state, cursor = edges.state, edges.cursor
     key = min(state[v, LEFT], edges.first.size - 1)
     if key == state[v, KEY] or state[v, KEY] == EXPANDED:
@@ -130,7 +134,7 @@ def _list(edges, v):
 
 @inner(counted=False)
 def _next(edges):
-    """Take a vertex of fewest edges left out of its list; some vertex is in a list."""
+    """Remove and return a vertex with fewest edges left; at least one vertex must be in a list."""
     cursor = edges.cursor
     while edges.first[cursor[LOWEST]] < 0:
         cursor[LOWEST] += 1
@@ -141,7 +145,7 @@ def _next(edges):
 
 @inner(counted=False)
 def _seed(edges):
-    """Return the last vertex, so one of few edges, that has an edge without a block, or -1."""
+    """Return the last vertex with an edge without a block, which has low degree, or -1."""
     cursor = edges.cursor
     while cursor[SEED] > 0:
         v = cursor[SEED] - 1
@@ -153,7 +157,7 @@ def _seed(edges):
 
 @inner(counted=False)
 def _give(edges, e, v, w, b, part):
-    """Give edge e, of v and w, to block b."""
+    """Assign edge e between v and w to block b."""
     part[e] = b
     edges.taken[e >> 3] |= np.uint8(1 << (e & 7))
     edges.state[v, LEFT] -= 1
@@ -163,9 +167,9 @@ def _give(edges, e, v, w, b, part):
 
 @inner(counted=False)
 def _join(edges, v, b, works, room, part):
-    """Block b holds v: give it v's edges to vertices of higher degree that it holds.
+    """Let v join block b: assign its edges to held vertices of higher degree to b.
 
-    Returns the work given.
+    Returns the work assigned.
     """
     state, up = edges.state, edges.up
     if state[v, INSIDE] != b:
@@ -192,7 +196,10 @@ def _join(edges, v, b, works, room, part):
 
 @inner(counted=False)
 def _expand(edges, x, b, works, room, part):
-    """Give block b all edges of x, which it holds, while room is left; return the work given."""
+    """Assign all edges of x, held by block b, to b until `room` is used.
+
+    Returns the work assigned.
+    """
     state, up, down = edges.state, edges.up, edges.down
     state[x, INSIDE], state[x, KEY] = b, EXPANDED
     given, first = 0.0, edges.ups[x]
@@ -218,7 +225,7 @@ def _expand(edges, x, b, works, room, part):
 
 @inner(counted=False)
 def _look_again(edges, b, works, room, part):
-    """Give block b the edges between vertices that joined it, while room is left; as _join."""
+    """Assign the edges between vertices that joined block b to b; `room` and result as in _join."""
     given, i = 0.0, 0
     while i < edges.cursor[JOINED] and given < room:
         given += _join(edges, np.int64(edges.joined[i]), b, works, room - given, part)
@@ -228,12 +235,13 @@ def _look_again(edges, b, works, room, part):
 
 @njit(cache=True, nogil=True, counted=False)
 def expand_ranked(edges, works, rooms, looks, part):
-    """Fill one block after another; give every edge a block, part (m,).
+    """Fill one block after another until every edge has a block, part (m,).
 
-    works (m,) float64 [units], or empty: one each. rooms (k,) float64: the work of each block, the
-    last one's without limit; what the last edge of a block is too much is taken from the next
-    one's. looks (l,) float64, falling: once no more than this share of a block's room is left, all
-    vertices that joined are looked at again.
+    works (m,) float64 [units], or empty if every edge has work 1. rooms (k,) float64 [units]: work
+    that each block takes; the last block has no limit. If the last edge of a block exceeds its
+    room, the excess is subtracted from the next block's room. looks (l,) float64, descending:
+    whenever at most this share of a block's room is left, all vertices that joined are examined
+    again.
     """
     cursor, b, done = edges.cursor, 0, 0
     room = whole = rooms[0]

@@ -29,9 +29,9 @@ class Effort:
 
     rounds: largest number of rounds of moves that gain. patience: a search (a sequence of moves of
     which some may lose) ends after this many moves without gain; 0: no searches. searches: largest
-    number of rounds of searches. cycles: how often edges are joined to groups inside blocks, and
-    groups of all sizes are moved. most_lost: number of copies that the first move of a search may
-    add. gives_up: if searches found almost nothing on a level, skip them on finer levels.
+    number of rounds of searches. cycles: how often to coarsen edges to groups inside blocks and
+    move groups of all sizes. most_lost: number of copies that the first move of a search may add.
+    gives_up: if searches found almost nothing on a level, skip them on finer levels.
     """
 
     rounds: int = 10
@@ -55,8 +55,8 @@ def refine_copies(
 ) -> tuple[EdgePartition, int]:
     """Return an edge partition with at most as many copies, and the number of copies saved.
 
-    low, high (k,) [units]: limits on the loads of blocks; a block that violates its limits does not
-    violate them more. Edges move one by one, in an order shuffled by `seed`, to a block that
+    low, high (k,) [units]: limits on the loads of blocks; if a block violates a limit, its
+    violation does not grow. Edges move one by one, in an order shuffled by `seed`, to a block that
     already contains one of their ends, for up to `rounds` rounds. patience: if above 0, searches
     also make moves that lose, and end after this many moves without gain. cycles: how often groups
     of edges of all sizes are moved too. Raises InputError for limits of other lengths.

@@ -1,8 +1,8 @@
-"""Cuts the border of two blocks of edges anew, through as few vertices as can be.
+"""Replaces the border between two blocks of edges by a minimum cut through vertices.
 
-The edges within a corridor around the border may go to either block; what is left of the blocks is
-the source and the sink. A vertex that is tied to both is copied, so that the fewest copies are a
-minimum cut through vertices: each is an arc of room 1 from where it is entered to where it is left.
+The edges in a corridor around the border may go to either block; the rest of each block is the
+source or the sink. A vertex with edges on both sides is copied, so the fewest copies are a minimum
+vertex cut: each vertex becomes an arc of capacity 1 from its entry node to its exit node.
 """
 
 # mypy: ignore-errors
@@ -18,9 +18,9 @@ UNCUT = np.int64(1) << 40  # room of arcs between an edge and its vertices: more
 
 
 class EdgeCorridor(NamedTuple):
-    """Edges and vertices around the border of two blocks, nearest first.
+    """Edges and vertices around the border of two blocks, in breadth-first order.
 
-    edges, vertices (room,) int32. edge_at (m,), vertex_at (n,) int32: their places there, or -1.
+    edges, vertices (room,) int32. edge_at (m,), vertex_at (n,) int32: their positions there, or -1.
     """
 
     edges: np.ndarray
@@ -31,9 +31,10 @@ class EdgeCorridor(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_shared(tables, k, most, pair, vertex):
-    """For each vertex in 2 to `most` blocks and each two of them: lower * k + higher, the vertex.
+    """List each vertex that is in 2 to `most` blocks, once per pair of its blocks.
 
-    Returns how many there are; pair int64 and vertex int32 may be empty, to count only.
+    pair int64: lower block x k + higher block. vertex int32: the vertex. Both may be empty, to
+    count only. Returns the number of entries.
     """
     count = 0
     for v in range(tables.sizes.size):
@@ -52,10 +53,11 @@ def list_shared(tables, k, most, pair, vertex):
 
 @njit(cache=True, nogil=True)
 def separate_pairs(groups, part, limits, pairs, begins, vertices, reach, corridor):
-    """Cut the border of each pair anew, in turn, where that saves copies; returns how many.
+    """Replace the border of each pair of blocks in turn if that saves copies.
 
-    groups: of one edge each. The vertices between pair i are vertices[begins[i]:begins[i + 1]].
-    reach: of a corridor's side, as a multiple of what the block may lose or gain.
+    Returns the copies saved. groups: one edge each. The vertices between pair i are
+    vertices[begins[i]:begins[i + 1]]. reach: work of a corridor's side, as a multiple of the work
+    that the block may lose or gain.
     """
     k, saved = limits.load.size, 0
     for i in range(pairs.size):
@@ -67,7 +69,7 @@ def separate_pairs(groups, part, limits, pairs, begins, vertices, reach, corrido
 
 @inner()
 def _separate(groups, part, limits, a, b, border, reach, corridor):
-    """Cut the border of blocks a and b anew; return the copies saved."""
+    """Replace the border of blocks a and b by a minimum cut; return the copies saved."""
     count, n = _fill(groups, part, limits, a, b, border, reach, corridor)
     ties = np.zeros((n, 2), np.bool_)
     network, cost = _network(groups, part, a, b, corridor, count, ties)
@@ -102,8 +104,8 @@ def _separate(groups, part, limits, a, b, border, reach, corridor):
 def _fill(groups, part, limits, a, b, border, reach, corridor):
     """Collect edges of blocks a and b around their border, breadth first, and their vertices.
 
-    Each side until it weighs `reach` times what its block may change by, or half of the block.
-    Returns how many edges and vertices there are.
+    Each side is filled up to `reach` x (high - low) of work, or half of its block if that is less.
+    Returns the number of edges and of vertices.
     """
     slack = min(limits.high[a] - limits.low[a], limits.high[b] - limits.low[b])
     room_a = min(0.5 * limits.load[a], reach * slack)
@@ -138,11 +140,11 @@ def _fill(groups, part, limits, a, b, border, reach, corridor):
 
 @inner()
 def _network(groups, part, a, b, corridor, count, ties):
-    """Return the network of a corridor, and how many of its vertices are in both blocks.
+    """Return the network of a corridor, and the number of its vertices that are in both blocks.
 
-    Nodes: its edges, then of each vertex where it is entered and where it is left. ties (n, 2): set
-    to whether a vertex has edges of a, of b outside the corridor; one of both is copied whatever is
-    cut, and has no arcs.
+    Its nodes are the edges, then an entry and an exit node for each vertex. ties (n, 2): set to
+    whether a vertex has edges of a, and of b, outside the corridor. A vertex with both is copied in
+    any case, so it gets no arcs.
     """
     n, cost = len(ties), np.int64(0)
     start = np.zeros(count + 2 * n + 1, np.int32)
@@ -204,7 +206,7 @@ def _fill_network(groups, corridor, count, ties, network, filled):
 
 @inner()
 def _join(network, filled, p, q, room):
-    """Add an arc of this room from p to q, and its reverse of none."""
+    """Add an arc of capacity `room` from p to q, and its reverse arc of capacity 0."""
     x, y = filled[p], filled[q]
     filled[p] += 1
     filled[q] += 1

@@ -1,8 +1,8 @@
-"""Split-and-connect: as in its paper [SPAC]_, and with starts whose copies are then reduced.
+"""Split-and-connect: as in its paper [SPAC]_, and variants that start otherwise and reduce copies.
 
-Starts are made from vertices, or from groups of edges, without a graph of all edges: a partitioner
-divides a much smaller graph, whose blocks become blocks of edges. For groups, these are refined
-level by level to reduce copies.
+Initial partitions are made from vertices, or from groups of edges, without a graph of all edges: a
+partitioner divides a much smaller graph, whose blocks become blocks of edges. Blocks made from
+groups are refined level by level to reduce copies.
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ AT_HUBS = {
 
 
 def spac(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:
-    """Return blocks with few copies: a start whose copies are then reduced by refinement.
+    """Return blocks with few copies: an initial partition whose copies are reduced by refinement.
 
-    On graphs with hubs, other starts are used than on graphs without.
+    Graphs with hubs get other initial partitions than graphs without.
     """
     if has_hubs(edges) or contract.k > np.count_nonzero(edges.degrees):
         if preset == "fast":
@@ -141,7 +141,7 @@ def _start(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split
 
 
 def _inside_clusters(edges: EdgeList, k: int) -> float:
-    """Return the fraction of edges inside clusters of vertices, found by two_phase.clusters_of."""
+    """Return the fraction of edges inside clusters of vertices, found by streaming.clusters_of."""
     ends = (edges.tails, edges.heads)
     return clusters_of(lambda: (ends,), edges.degrees, edges.m, k, CLUSTERING)[1]
 
@@ -248,7 +248,7 @@ def combined(
 
 
 def overlay(part: Part, other: Part, k: int) -> Part:
-    """Return a number (edges,) int32 for the pair of blocks that each edge has in both partitions.
+    """Return a number (edges,) int32 for each edge's pair of blocks in the two partitions.
 
     k: number of blocks in each partition.
     """
@@ -333,7 +333,7 @@ VERTEX_WEIGHT = 60  # determines the weights of a vertex's edges there; divisibl
 def by_vertices(
     edges: EdgeList, contract: Contract, tool: str, seed: int, preset: str = "default"
 ) -> Part:
-    """Return blocks of edges (m,) from a vertex partition, in which vertices weigh their degrees.
+    """Return blocks of edges (m,) from a vertex partition in which vertices weigh their degrees.
 
     An edge between blocks a and b is assigned to the smaller number if a + b is even, else to the
     larger. So all edges between a and b are in one block, and only vertices of the other block are
@@ -350,7 +350,7 @@ def by_vertices(
 
 
 def _work_at_vertices(edges: EdgeList) -> npt.NDArray[np.number]:
-    """Return the work (n,) of each vertex's edges [units], at least 1 or, with weights, 1e-9."""
+    """Return the work of each vertex's edges (n,) [units]; at least 1 or, with weights, 1e-9."""
     if edges.weights is None:
         return np.maximum(edges.degrees, 1)
     ends = edges.tails, edges.heads

@@ -106,8 +106,8 @@ def blocks_of_edges(
 ) -> tuple[Part, int]:
     """Return the block (m,) of every edge from those of the clones (2m,), and the edges cut.
 
-    An edge is cut if its two clones are in different blocks. It is then assigned to the one of both
-    blocks that is farther below its target (k,), relative to the target, in the order of the edges.
+    An edge is cut if its two clones are in different blocks. It is then assigned to the block that
+    is farther below its target (k,), relative to the target; cut edges are processed in order.
     """
     ends = np.asarray(part, np.int64)[clones.slots]
     found = ends[:, 0].astype(np.int32)

@@ -1,4 +1,4 @@
-"""The lists of split-and-connect graphs."""
+"""Fills the adjacency lists of split-and-connect graphs."""
 
 # mypy: ignore-errors
 
@@ -9,7 +9,7 @@ RING_DEGREE = 3  # edges of a vertex from which its path of clones can be closed
 
 @njit(cache=True, nogil=True)
 def find_slots(tails, offsets, edges, slots):
-    """Fill slots (m, 2) with the entries at which each edge stands in the lists: tail, head."""
+    """Fill slots (m, 2) with each edge's indices in the incidence lists of its tail and head."""
     for v in range(offsets.size - 1):
         for i in range(offsets[v], offsets[v + 1]):
             e = edges[i]
@@ -29,7 +29,11 @@ def count_neighbours(offsets, closed, counts):
 
 @njit(cache=True, nogil=True)
 def connect(offsets, edges, slots, closed, weight, xadj, adjncy, adjwgt):
-    """Fill the lists of the graph of clones: the edge's other clone, then neighbours in line."""
+    """Fill the adjacency lists of the graph of clones.
+
+    The list of a clone contains the other clone of its edge, then its neighbours in the path or
+    ring.
+    """
     for v in range(offsets.size - 1):
         first, last = offsets[v], offsets[v + 1]
         is_ring = closed and last - first >= RING_DEGREE
@@ -47,7 +51,7 @@ def connect(offsets, edges, slots, closed, weight, xadj, adjncy, adjwgt):
 
 @njit(cache=True, nogil=True)
 def list_pairs(offsets, edges, closed, ends):
-    """Fill ends (2, p) with the edges that follow each other at a vertex."""
+    """Fill ends (2, p) with the pairs of edges that are consecutive at a vertex."""
     p = 0
     for v in range(offsets.size - 1):
         first, last = offsets[v], offsets[v + 1]
@@ -61,7 +65,7 @@ def list_pairs(offsets, edges, closed, ends):
 
 @njit(cache=True, nogil=True)
 def decide(cut, ends, weights, wanted, loads, part):
-    """Put each cut edge into the one of its two blocks that is less full, and add its work."""
+    """Assign each cut edge to the less full of its two blocks, and add its work to the load."""
     for e in cut:
         b, c = ends[e, 0], ends[e, 1]
         if loads[c] / wanted[c] < loads[b] / wanted[b]:

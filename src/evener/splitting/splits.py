@@ -25,8 +25,8 @@ class Split:
 
     partition: satisfies its contract. cut_pairs: number of dominant edges that were cut (spac-path,
     spac-ring). saved: number of copies that refinement saved. order: a word for the order of the
-    clones or of the stream, or for the kind of start; words joined by + mean a combination. notes:
-    a sentence on each choice, and on each deviation from the method's paper.
+    clones or of the stream, or for the kind of initial partition; words joined by + mean a
+    combination. notes: a sentence on each choice, and on each deviation from the method's paper.
     """
 
     partition: EdgePartition
@@ -64,9 +64,9 @@ def asked_of_tool(contract: Contract, preset: str, seed: int, clones: int = 1) -
 def kept(
     edges: EdgeList, part: Part, contract: Contract, graph: Graph | None = None
 ) -> EdgePartition:
-    """Return the blocks of edges, changed as little as possible to satisfy the contract.
+    """Return the edge partition with blocks changed as little as possible to satisfy the contract.
 
-    graph: a graph with one vertex per edge, whose edge cut `enforce` tries not to increase; None:
+    graph: a graph with one vertex per edge; `enforce` avoids increasing its edge cut. None:
     contracted_graph(edges), which is built only if a block violates its limits.
     """
     found = EdgePartition(part, contract.k)

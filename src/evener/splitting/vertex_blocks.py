@@ -49,7 +49,7 @@ def by_vertex_blocks(
 
 
 def by_least_cost(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
-    """Return blocks from one pass in which each vertex goes where it costs least [Bourse14]_."""
+    """Return blocks from one pass that puts each vertex where its cost is least [Bourse14]_."""
     graph = Graph.from_edges(edges.n, edges.tails, edges.heads)
     homes = np.full(edges.n, -1, np.int32)
     targets = 2 * np.maximum(contract.targets, 1e-300)  # of edges' ends

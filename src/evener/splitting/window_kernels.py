@@ -1,7 +1,7 @@
-"""Places those edges of a window that cost least: first at no copy, then many at one copy.
+"""Assigns the edges of a window that cost least: first without a copy, then many with one copy.
 
-An edge whose ends are in one block costs nothing there. One whose ends are in different blocks
-waits: a copy of one end in a block of the other serves all edges that wait for it, and more come.
+An edge whose ends share a block costs nothing in that block. Other edges wait, because copying one
+end to a block of the other end can serve several waiting edges, and more of them arrive.
 """
 
 # mypy: ignore-errors
@@ -14,10 +14,10 @@ from evener.splitting.placing_kernels import emptiest_of, fits, holds, lacking, 
 
 
 class WaitingEdges(NamedTuple):
-    """Edges that wait, by vertex; those of vertex ids[v] are at offsets[v] to offsets[v + 1].
+    """Waiting edges, by vertex; those of vertex ids[v] are at offsets[v] to offsets[v + 1] - 1.
 
-    ids (n,) int64; offsets (n + 1,) int64; others, edges (2m,) int32: the other end, by its place
-    in ids, and the edge. works (m,) float64 [units].
+    ids (n,) int64; offsets (n + 1,) int64; others, edges (2m,) int32: index of the other end in
+    ids, and the edge. works (m,) float64 [units].
     """
 
     ids: np.ndarray
@@ -29,7 +29,7 @@ class WaitingEdges(NamedTuple):
 
 @inner(counted=False)
 def _put(blocks, u, v, b, work, lack):
-    """As placing_kernels.take; the edge counts as seen."""
+    """Call placing_kernels.take, and count the edge as seen at both ends."""
     blocks.seen[u] += 1
     blocks.seen[v] += 1
     return take(blocks, u, v, b, work, lack)
@@ -37,10 +37,10 @@ def _put(blocks, u, v, b, work, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_free(tails, heads, works, blocks, waiting, part):
-    """Place edges that cost no copy, part[e], until as many others as waiting (s,) has room for.
+    """Assign edges that need no new copy, part[e], until `waiting` (s,) is full with other edges.
 
-    Edges that have a block, part[e] >= 0, are skipped. Fills waiting with the others;
-    returns how many edges were looked at, and how many wait.
+    Skips edges that have a block, part[e] >= 0. Fills waiting with the edges that need a copy.
+    Returns the number of edges examined and the number that wait.
     """
     lack = lacking(blocks)
     e, count = 0, 0
@@ -62,9 +62,10 @@ def place_free(tails, heads, works, blocks, waiting, part):
 
 @inner(counted=False)
 def _count(window, v, blocks, counts, part, lack):
-    """Place the edges of v that cost no copy; add to counts (k,) those another block would serve.
+    """Assign the edges of v that need no copy.
 
-    Returns what blocks lack, and how many edges got a block.
+    Counts in counts (k,) the edges that a copy would serve. Returns the work that blocks need for
+    their lower limits, and the number of edges assigned.
     """
     held, x, placed = blocks.held, window.ids[v], 0
     for i in range(window.offsets[v], window.offsets[v + 1]):
@@ -88,9 +89,9 @@ def _count(window, v, blocks, counts, part, lack):
 
 @inner(counted=False)
 def _best(blocks, least, highest, counts, lack):
-    """Return the block of most counts, of these the least full, or -1; counts are zeros then.
+    """Return the block with the most counts, ties to the least full, or -1; reset counts to zero.
 
-    Only blocks of `least` counts or more that are filled no further than `highest`.
+    Considers only blocks with at least `least` counts whose load / target is at most `highest`.
     """
     best, most = np.int64(-1), 0
     for b in range(counts.size):
@@ -104,10 +105,10 @@ def _best(blocks, least, highest, counts, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_together(window, least, wanted, highest, blocks, counts, part):
-    """Copy vertices to blocks where a copy serves `least` edges or more, until `wanted` are placed.
+    """Copy vertices to blocks where a copy serves `least` edges, until `wanted` are assigned.
 
-    highest: blocks filled further, relative to targets, get no copies. counts (k,) int64: zeros.
-    Returns how many edges got a block.
+    highest: blocks with a larger load / target get no copies. counts (k,) int64: must be zeros.
+    Returns the number of edges assigned.
     """
     lack, placed = lacking(blocks), 0
     for v in range(window.ids.size):

@@ -1,4 +1,4 @@
-"""Annealing of mappings: the data that its kernel needs, coarser levels, and temperatures."""
+"""Annealing of mappings: arrays for its kernel, coarser levels of filters, and temperatures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ ON_TOP = 0.3  # share of proposals that the coarsest level gets in addition to i
 class Cooling(NamedTuple):
     """Parameters of one annealing: number of proposals, first temperature, and end.
 
-    first: share of HEAT. until: time of `time.monotonic` at which it must end.
+    first: first temperature, as a share of HEAT. until: value of `time.monotonic` at which
+    annealing must end.
     """
 
     proposals: int
@@ -48,7 +49,7 @@ def costs_of(problem: StreamProblem) -> AnnealingCosts:
     """Return the costs of a problem as arrays for the annealing kernel.
 
     Two processors are of the same kind if they have the same width and can run the same filters. If
-    filters x kinds exceeds TABLED, similar widths count as the lowest of them.
+    filters x kinds exceeds TABLED, similar widths are rounded down to a common value.
     """
     filters, machine = problem.filters, problem.machine
     width = machine.width
@@ -84,9 +85,9 @@ def annealed(
 ) -> tuple[Part, bool]:
     """Return the best mapping found (n,), and whether all proposals were made.
 
-    state (1,) uint64: of the random numbers. progress: called with the number of proposals since
-    the last call. If the time is short, fewer proposals are made, but the temperature still falls
-    to its end.
+    state (1,) uint64: state of the random number generator. progress: called with the number of
+    proposals since the last call. If time is short, fewer proposals are made, but the temperature
+    still falls to its final value.
     """
     n, k = costs.work.shape[0], costs.pause.size
     base = max(HEAT, HEAT_BY_K / k) * min(1.0, FEW / n)
@@ -109,9 +110,9 @@ def annealed(
 
 
 class FilterLevel(NamedTuple):
-    """Clusters of filters: their costs, least times (n,) [s], and group (n,).
+    """Clusters of filters: their costs, least times (n,) [s], and groups (n,) of equal needs.
 
-    cluster: the cluster of each filter of the finer level; None for the level of the filters.
+    cluster: the cluster of each filter of the finer level; None on the finest level.
     """
 
     costs: AnnealingCosts
@@ -123,7 +124,10 @@ class FilterLevel(NamedTuple):
 def levels_of(
     problem: StreamProblem, costs: AnnealingCosts, period: float, seed: int
 ) -> list[FilterLevel]:
-    """Return levels from the filters to the coarsest one, whose clusters share many bytes."""
+    """Return levels from single filters to the coarsest clusters.
+
+    Filters in a cluster share many bytes.
+    """
     rng = np.random.default_rng(seed)
     levels = [FilterLevel(costs, least_work(problem)[0], problem.filters.group, None)]
     steps = LEVELS + max(int(np.log2(max(problem.n, 1) / MANY)), 0)
@@ -143,7 +147,10 @@ def levels_of(
 
 
 def _coarser(fine: FilterLevel, cluster: IntArray) -> FilterLevel:
-    """Return the level of these clusters: work, least times and bytes between them are summed."""
+    """Return the coarser level of these clusters.
+
+    Work, least times and bytes between them are added.
+    """
     costs, size = fine.costs, int(cluster.max()) + 1
     tails = cluster[np.repeat(np.arange(cluster.size), np.diff(costs.offsets))]
     heads = cluster[costs.ends]

@@ -1,7 +1,7 @@
-"""Annealing: random moves of filters, or of clusters of them, at a falling temperature.
+"""Annealing: random moves of filters, or of clusters of filters, at a falling temperature.
 
-A move changes the loads of the two processors, and of those that have a neighbour of the filter:
-O(degree).
+A move changes the loads of the filter's old and new processor, and of the processors of its
+neighbours, so it takes O(degree) time.
 """
 
 # mypy: ignore-errors
@@ -27,12 +27,13 @@ HOPELESS = 37.0  # of the temperature: a change that is worse by so much is neve
 
 
 class AnnealingCosts(NamedTuple):
-    """Filters, or clusters of them, and processors as annealing takes them.
+    """Costs of filters, or of clusters of filters, on processors, for the annealing kernels.
 
-    offsets, ends, here, there: as in FilterArrays. work (n, kinds) float32: what each filter takes
-    on a processor of each kind, times its rate; infinite where it cannot be. kind (k,) int32; pause
-    (k,): one over the rate. cost (k, k) float32 [s/B]; near (k, some) int32: the processors nearest
-    to each one. overlap: as in ProcessorArrays.
+    offsets, ends, here, there: as in FilterArrays. work (n, kinds) float32: time of each filter on
+    a processor of each kind, times the processor's rate; infinite if that kind cannot run the
+    filter. kind (k,) int32: kind of each processor. pause (k,): 1 / rate. cost (k, k) float32
+    [s/B]. near (k, some) int32: the processors nearest to each processor. overlap: as in
+    ProcessorArrays.
     """
 
     offsets: np.ndarray
@@ -49,7 +50,10 @@ class AnnealingCosts(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def _power(ratio):
-    """Eighth power, whose sum grows nearly as the largest does, and a little of the square."""
+    """Return ratio^8 + SQUARES x ratio^2.
+
+    Sums of the 8th power follow the largest ratio closely.
+    """
     squared = ratio * ratio
     fourth = squared * squared
     return fourth * fourth + SQUARES * squared
@@ -62,7 +66,7 @@ def _seconds(costs, i, p):
 
 @inner(error_model="numpy", counted=False)
 def _summed(costs, part, loads):
-    """Compute loads (2, k), computing and communicating; returns the largest load."""
+    """Fill loads (2, k) [s] with computing and communicating times; return the largest load."""
     loads[:] = 0.0
     for i in range(part.size):
         p = part[i]
@@ -90,11 +94,12 @@ def _sum_of_powers(costs, loads, unit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def anneal(costs, part, span, heat, best, state):
-    """Propose moves at a falling temperature, on the logarithm of the loads' 8-norm.
+    """Propose moves at a falling temperature; minimise the logarithm of the loads' 8-norm.
 
-    part (n,) int32: where filters are, and are then. span: number of the first proposal, of the
-    last, of all. heat: first and last temperature. best (n,) int32: the mapping of the shortest
-    period met, replaced where a shorter one is met. Returns that period, as `costs` say it.
+    part (n,) int32: the processor of each filter, changed in place. span: number of the first
+    proposal of this call, number after its last proposal, and number of all proposals. heat: first
+    and last temperature. best (n,) int32: the mapping with the shortest period found so far,
+    replaced if a shorter period is found. Returns the shortest period, computed from `costs`.
     """
     k = costs.pause.size
     loads = np.zeros((2, k))
@@ -153,7 +158,7 @@ def anneal(costs, part, span, heat, best, state):
 
 @inner(error_model="numpy", counted=False)
 def _touch(costs, part, move, memory, stamp):
-    """Find what a move changes: fills delta, lists touched, a and b first; returns how many."""
+    """Compute what a move changes: fill delta, and list touched processors; return their number."""
     i, a, b = move
     delta, mark, touched = memory
     touched[0], touched[1] = a, b
@@ -178,7 +183,7 @@ def _touch(costs, part, move, memory, stamp):
 
 @inner(error_model="numpy", counted=False)
 def _gained(costs, loads, delta, touched, count, out, into, unit):
-    """What the move that was tried adds to the sum of powers."""
+    """Return by how much the tried move changes the sum of powers."""
     gained, scale = 0.0, 1.0 / unit
     for t in range(count):
         p = touched[t]
@@ -191,7 +196,7 @@ def _gained(costs, loads, delta, touched, count, out, into, unit):
 
 @inner(error_model="numpy", counted=False)
 def _proposal(costs, part, loads, state):
-    """A random filter, rather of a busy processor, and where it may go."""
+    """Return a random filter, preferably of a busy processor, and a processor to move it to."""
     n, k = part.size, loads.shape[1]
     i = draw(state, n)
     if uniform(state) < BUSIER:
@@ -220,7 +225,7 @@ def _proposal(costs, part, loads, state):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_nearest(cost, near):
-    """Fill near (k, some) int32: the processors nearest to each one, by cost (k, k) float32."""
+    """Fill near (k, some) int32 with the processors nearest to each one by cost (k, k) float32."""
     some = near.shape[1]
     for p in range(cost.shape[0]):
         count = 0
@@ -237,10 +242,11 @@ def fill_nearest(cost, near):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def match(costs, least, group, most, order, mate):
-    """Fill mate (n,) int64: the filter that each one is joined with, itself where with none.
+    """Fill mate (n,) int64 with the partner of each filter; a filter without a partner gets itself.
 
-    In `order`, each takes the free neighbour of the same group with the most bytes for the work of
-    the lighter of both, if their `least` (n,) [s] together are no more than `most`.
+    Filters choose in the order `order`. Each chooses among its neighbours that have no partner and
+    are of the same group; the chosen neighbour shares the most bytes, relative to the smaller
+    `least` (n,) [s] of both. The sum of their `least` may not exceed `most`.
     """
     for i in range(mate.size):
         mate[i] = NONE

@@ -1,9 +1,9 @@
 """Lower bounds on the period of any mapping.
 
-The time of computing alone is bounded by the dual of a linear program, in which filters can be
-divided arbitrarily: weights of processors with the sum 1 are searched that maximise
-sum_i min_p weight_p x seconds(i, p). Any such weights give a lower bound. Equal processors have
-equal weights, so they form one kind. If there are many filters, weights are computed on a sample.
+The bound for computing times is the dual of a linear program in which filters can be divided
+arbitrarily. It seeks weights of processors, with the sum 1, that maximise sum_i min_p weight_p x
+seconds(i, p). Any such weights give a lower bound. Equal processors have equal weights, so they
+form one kind. If there are many filters, weights are computed on a sample.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ FIRST_STEP, LAST_STEP = 0.02, 0.003
 class PeriodBounds(NamedTuple):
     """Lower bounds on the shortest period [s]; 0 for a bound that was not computed.
 
-    heaviest: one filter on its best processor; each neighbour is either on this processor, too, or
-    its bytes are sent over the processor's fastest link. shared: computing time if filters could be
-    divided arbitrarily. whole: filters are not divided, and two filters that do not fit on one
-    processor send their bytes. cycle: the slowest cycle with all filters on their best processors.
+    heaviest: time of one filter on its best processor; each of its neighbours either adds its own
+    time, or its bytes are sent over the processor's fastest link. shared: computing time if filters
+    could be divided arbitrarily. whole: bound for undivided filters; two filters that do not fit on
+    one processor send their bytes. cycle: time of the slowest cycle with all filters on their best
+    processors.
     """
 
     heaviest: float
@@ -47,8 +48,8 @@ class PeriodBounds(NamedTuple):
 def bounds_of(problem: StreamProblem, *, strong: bool = False) -> PeriodBounds:
     """Return lower bounds on the period, valid for all readings.
 
-    strong: compute `whole`, too. This takes seconds, and is skipped if its tables would have more
-    than MOST_ENTRIES entries.
+    strong: whether to compute `whole`, too. This takes seconds, and is skipped if its tables would
+    have more than MOST_ENTRIES entries.
     """
     least = least_work(problem)[0]
     if problem.n == 0 or least.max() == 0.0:
@@ -67,7 +68,7 @@ def bounds_of(problem: StreamProblem, *, strong: bool = False) -> PeriodBounds:
 
 
 def least_link(problem: StreamProblem, kinds: Kinds) -> FloatArray:
-    """Return (kinds,) the least time [s] per byte that leaves a processor of each kind."""
+    """Return the least time [s] per byte that leaves a processor, for each kind (kinds,)."""
     if problem.k == 1:
         return np.zeros(1)
     cost = problem.machine.cost + np.diag(np.full(problem.k, np.inf))
@@ -85,7 +86,7 @@ def least_link(problem: StreamProblem, kinds: Kinds) -> FloatArray:
 def _with_neighbours(
     problem: StreamProblem, kinds: Kinds, link: FloatArray, some: IntArray
 ) -> FloatArray:
-    """Return (s, kinds) lower bounds on the load [s] of the processor of each filter in `some`."""
+    """Return lower bounds (s, kinds) [s] on the load of a processor with a filter of `some`."""
     filters = problem.filters
     work = work_of(problem, some)[:, kinds.first]
     counts = np.diff(filters.offsets)[some]
@@ -127,11 +128,11 @@ def _has_no_room(
     period: float,
     start: FloatArray,
 ) -> tuple[bool, FloatArray]:
-    """Return whether no mapping has this period, and the weights (3, kinds) that show it.
+    """Return whether no mapping has this period, and the weights (3, kinds) that prove it.
 
-    A filter takes a share of a processor's period; dual feasible functions [FS01]_ are applied to
-    the shares. Filters that fit on one processor have a sum of at most 1 for the shares and for
-    each function of them.
+    Each filter takes a share of a processor's period; dual feasible functions [FS01]_ are applied
+    to these shares. For filters that fit on one processor, the shares add to at most 1, and so do
+    the values of each function.
     """
     work, load = tables
     share = work
@@ -151,7 +152,7 @@ def _has_no_room(
 
 
 def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> FloatArray:
-    """Return (n, kinds) bytes that a filter must send: to neighbours that do not fit with it."""
+    """Return the bytes (n, kinds) that a filter must send to neighbours that do not fit with it."""
     filters = problem.filters
     rows = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
     apart = np.where(work[rows] + work[filters.ends] > period, filters.here[:, None], 0.0)
@@ -161,7 +162,7 @@ def _sent_surely(problem: StreamProblem, work: FloatArray, period: float) -> Flo
 
 
 def _steps(share: FloatArray, parts: int) -> FloatArray:
-    """Dual feasible function: complete (parts + 1)-ths in each share, divided by `parts`."""
+    """Dual feasible function: floor(share x (parts + 1)) / parts, for each share."""
     times = share * (parts + 1)
     whole = np.floor(times)
     return np.asarray(np.where(times == whole, share, whole / parts))
@@ -233,12 +234,12 @@ def best_weights(
     sharpness: tuple[float, ...],
     steps: int,
 ) -> FloatArray:
-    """Return (f, kinds) logarithms of weights w that give a large bound, up to a common factor.
+    """Return logarithms (f, kinds) of weights w that give a large bound, up to a common factor.
 
     The bound is sum_i importance_i x min_p sum_f w[f, p] x costs[f, i, p], where the weights of all
-    processors, counts (kinds,) of each kind, have the sum 1. costs (f, n, kinds): at least one is
-    above zero for each filter; infinite if a filter cannot run on a kind. The minimum is smoothed
-    less and less: by each of `sharpness`, with `steps` steps of L-BFGS each.
+    processors, counts (kinds,) of each kind, have the sum 1. costs (f, n, kinds): for each filter,
+    at least one value is above zero; infinite if a filter cannot run on a kind. The minimum is
+    smoothed less and less: for each value of `sharpness`, L-BFGS makes `steps` steps.
     """
     from scipy.optimize import minimize
 

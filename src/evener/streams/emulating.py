@@ -1,9 +1,9 @@
-"""Runs a stream program here for its outputs; a virtual clock gives the times of a plan.
+"""Runs a stream program in this process; a virtual clock gives the times of a plan.
 
 Filters and channels are those of evener.running.streams: a filter runs when it has data and space
-for its output; if several filters can run on a processor, the one of the lowest round does. Times
-follow from the plan's graph, platform and cost reading; nothing is measured. A processor first
-receives a filter's inputs from other processors, then computes, then sends; with the reading
+for its output; if several filters can run on a processor, the one in the lowest iteration runs.
+Times follow from the plan's graph, platform and cost reading; nothing is measured. A processor
+first receives a filter's inputs from other processors, then computes, then sends; with the reading
 `overlap`, bytes are transferred during computing, one array after another at each end.
 """
 
@@ -46,7 +46,7 @@ class PlacedChannel(NamedTuple):
 
 
 class StreamSeconds(NamedTuple):
-    """Times on a plan's processors [s]: of filters (n,), of sending and receiving (m,)."""
+    """Times on a plan's processors [s]: of filters (n,), of sending and of receiving (m,)."""
 
     filters: FloatArray
     sending: FloatArray
@@ -91,13 +91,13 @@ class _TurnSeconds:
 def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) -> StreamRun:
     """Return the run of a program on the plan's processors, by a virtual clock.
 
-    The outputs are those of the program, which one thread executes here; the times are the same on
-    each call. Copies of a filter run iterations alternately, as in `run_stream`. Raises UsageError
-    if the plan is for another program, if there are no iterations, and for the reading `transit`,
-    in which processors pay for bytes that pass through; filters raise errors as in `run_stream`.
+    One thread computes the program's outputs; the times are the same on each call. Copies of a
+    filter run iterations alternately, as in `run_stream`. Raises UsageError if the plan is for
+    another program, if there are no iterations, and for the reading `transit`, in which processors
+    pay for bytes that pass through. Filters raise errors as in `run_stream`.
     """
     if iterations < 1:
-        raise UsageError(f"{iterations} iterations: at least one is needed")
+        raise UsageError(f"the number of iterations must be at least 1, not {iterations}")
     turns = FilterTurns(program, plan, iterations)
     mine, theirs = program.graph, plan.graph
     if plan.copy_of is None and _channels(mine) != _channels(theirs):
@@ -153,7 +153,7 @@ class _Emulation:
     def _connect(self) -> None:
         """Create the connections, and find the writers and readers of each channel's arrays.
 
-        writers, readers: for each channel, by the number of the array, initial arrays included.
+        writers, readers: one entry per channel and array number; initial arrays are included.
         """
         graph, turns = self.program.graph, self.turns
         self.writers, self.readers = [], []
@@ -268,7 +268,7 @@ class _Emulation:
         self.at(self.clock + took, lambda: self._end(p, c, slots, took))
 
     def _count_wait(self, p: int, c: int) -> None:
-        """Count the time since a processor became free as waiting of the filter that begins."""
+        """Add the time since a processor became free to the waiting time of the next filter."""
         times, waited = self.times[c], self.clock - self.since[p]
         if c in self.empty[p]:
             times.no_input += waited

@@ -34,9 +34,9 @@ class ExactMapping:
 def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
     """Return the mapping with the shortest period. seconds: time limit.
 
-    Variables state which filter is on which processor, and which pair of processors each edge
-    joins. Raises UsageError for readings whose loads are not sums of these ("transit", overlap),
-    and if there are too many variables.
+    Variables state which filter is on which processor, and between which two processors each edge
+    is. Raises UsageError for readings whose loads are not sums of such variables ("transit",
+    overlap), and if there are too many variables.
     """
     if problem.reading.route == "transit" or problem.reading.overlap:
         raise UsageError("the exact method does not work with the readings transit and overlap")
@@ -74,7 +74,7 @@ def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
 
 
 def _edges(problem: StreamProblem) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Return the ends u < v of each edge, and the bytes for which the processors of u and v pay."""
+    """Return the ends u < v of each edge, and the bytes for which their two processors pay."""
     filters = problem.filters
     tails = np.repeat(np.arange(problem.n), np.diff(filters.offsets))
     once = tails < filters.ends
@@ -82,9 +82,9 @@ def _edges(problem: StreamProblem) -> tuple[IntArray, IntArray, FloatArray, Floa
 
 
 def _constraints(problem: StreamProblem, edges, work: FloatArray, scale: float):  # type: ignore[no-untyped-def]
-    """Return the constraint matrix and its lower and upper limits.
+    """Return the constraint matrix, and the lower and upper limits of its rows.
 
-    Its columns are (filter, processor), then (edge, processor, processor), then the period.
+    The columns are (filter, processor), then (edge, processor, processor), then the period.
     """
     n, k, (u, v, here, there) = problem.n, problem.k, edges
     m, cost = len(u), problem.machine.cost / scale

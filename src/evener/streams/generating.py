@@ -1,8 +1,8 @@
 """Random stream graphs and machines with the parameters of [Muralidharan13]_, section IV-B.
 
-The docstrings state what is chosen where the paper leaves it open. The paper's average in-degree is
-the out-degree: both are edges over filters. In the paper, a CPU's cores have their own vector
-lengths and MIPS; here a CPU is one processor.
+Where the paper leaves a choice open, the docstrings state Evener's choice. The paper's average
+in-degree equals the mean out-degree: both are edges / filters. In the paper, a CPU's cores have
+their own vector lengths and MIPS; here a CPU is one processor.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ def all_parameters() -> Iterator[GraphParameters]:
 
 
 def random_machine(k: int, setting: str = "A", seed: int = 7) -> Platform:
-    """Return a mesh of k processors, about square, with random bandwidths.
+    """Return a mesh of k processors, nearly square, with random bandwidths.
 
-    GPUs are at random places; their share is drawn from a normal distribution in 25 to 75 %. Normal
-    means: the mean is the middle of the range, sigma is a sixth of it, and values outside are drawn
-    again. setting "A": CPUs have one of CPU_LENGTHS, and GPUs a tenth of the MIPS (III-A); "B": all
-    lengths are drawn from the GPUs' set (IV-B). Each link has its own bandwidth [MB/s]. Raises
-    UsageError for other settings, invalid k, and a negative seed.
+    GPUs are at random places; their share is drawn from a normal distribution in 25 to 75 %. For a
+    normal distribution in a range, the mean is the middle of the range, sigma is a sixth of the
+    range, and values outside are drawn again. setting "A": CPUs have one of CPU_LENGTHS, and GPUs a
+    tenth of the MIPS (III-A); "B": all lengths are drawn from the GPUs' set (IV-B). Each link has
+    its own bandwidth [MB/s]. Raises UsageError for other settings, invalid k, and a negative seed.
     """
     one_of("setting", setting, ("A", "B"))
     between(k, 1, MOST_PROCESSORS, "k")
@@ -118,7 +118,7 @@ def _normal(rng: np.random.Generator, limits: tuple[float, float], size: int) ->
 
 
 def _mesh_edges(k: int) -> IntArray:
-    """Return (links, 2) neighbours in a mesh as close to a square as the divisors of k allow."""
+    """Return neighbours (links, 2) in a mesh as close to a square as the divisors of k allow."""
     rows = max(d for d in range(1, int(k**0.5) + 1) if k % d == 0)
     place = np.arange(k).reshape(rows, k // rows)
     across = np.column_stack([place[:, :-1].ravel(), place[:, 1:].ravel()])

@@ -1,10 +1,10 @@
-"""HMAP [Muralidharan13]_: clusters processors in a tree, and divides filters along it.
+"""HMAP [Muralidharan13]_: clusters processors in a tree, and divides filters along the tree.
 
-Clusters are formed either from the whole machine by bisections with little bandwidth between the
-halves (IV-A; `down`), or from single processors by halving the number of clusters per level,
-according to effective bandwidth (III-A; `up`). A cluster's capabilities R0 and R1 are the sums of
-those of its processors. Filters are divided among the branches of a cluster in proportion to these,
-T0 by R0 and T1 by R1, with few bytes between branches.
+The tree is built in one of two ways. `down` bisects the whole machine such that little bandwidth
+lies between the halves (IV-A). `up` starts with single processors and halves the number of clusters
+per level, according to effective bandwidth (III-A). A cluster's capabilities R0 and R1 are the sums
+of those of its processors. Filters are divided among the branches of a cluster in proportion to R0
+(weight T0) and R1 (weight T1), with few bytes between branches.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def hmap(
 ) -> Hmap:
     """Return HMAP's mapping, computed by METIS or by Evener's own partitioner.
 
-    way: "down" or "up", how processors are clustered. tool: "metis" or "evener". work: filters and
-    processors have one weight instead of two, see `weights_of`; only with METIS. Further needs of
-    filters are ignored. seconds: time limit of METIS for both trees. Raises UsageError for other
-    words, ToolError if METIS fails.
+    way: how processors are clustered, "down" or "up". tool: "metis" or "evener". work: whether
+    filters and processors have one weight instead of two, see `weights_of`; only with METIS. The
+    mapping ignores further needs of filters. seconds: time limit of METIS for both trees. Raises
+    UsageError for an unknown way or tool, ToolError if METIS fails.
     """
     one_of("way", way, WAYS)
     one_of("tool", tool, TOOLS)
@@ -89,7 +89,7 @@ def hmap(
 
 
 def weights_of(problem: StreamProblem, *, work: bool) -> tuple[FloatArray, FloatArray]:
-    """Return the weights of filters (n, c) and of processors (k, c) by which both are divided.
+    """Return the weights of filters (n, c) and of processors (k, c).
 
     Without `work`, there are two weights as in the paper: T0, T1 and R0, R1. With `work`, there is
     one: a filter's time [s] on the mean processor, and the number of mean filters that a processor
@@ -124,7 +124,7 @@ def machine_graph(problem: StreamProblem) -> Weighted:
 
 
 def _free(cost: FloatArray) -> float:
-    """Return the time per byte that replaces zero, to keep weights finite: FREE of the least."""
+    """Return the time per byte that replaces zero to keep weights finite: FREE x the least one."""
     return FREE * float(cost.min(where=cost > 0, initial=1.0))
 
 
@@ -206,7 +206,7 @@ def _divider(seed: int) -> Divide:
 def _clustered_up(
     problem: StreamProblem, machine: Weighted, tool: str, seed: int
 ) -> npt.NDArray[np.int32]:
-    """Return the tree (depth, k) made by halving the number of clusters by effective bandwidth."""
+    """Return the tree (depth, k) that `up` builds: each level halves the number of clusters."""
     label = np.arange(problem.k)
     rows = [label.astype(np.int32)]
     rows_of = np.repeat(np.arange(problem.k), np.diff(machine.xadj))
@@ -234,11 +234,11 @@ def _grouped(graph: Graph, parts: int, tool: str, seed: int) -> IntArray:
 def effective_bandwidths(
     problem: StreamProblem, label: IntArray, tails: IntArray, heads: IntArray
 ) -> FloatArray:
-    """Return (pairs,) the effective bandwidth between clusters tails[i] and heads[i] [B/s].
+    """Return the effective bandwidth (pairs,) between clusters tails[i] and heads[i] [B/s].
 
-    Follows the paper's four steps: for each processor of a cluster, the least bandwidth of its
-    routes to the other cluster is taken, and these are added. As the paper's example adds over the
-    other cluster, the smaller of both sums is used. label (k,): the cluster of each processor.
+    As in the paper's four steps, each processor of a cluster contributes the least bandwidth of its
+    routes to the other cluster, and these are added. The paper's example adds over the other
+    cluster instead, so the smaller of both sums is used. label (k,): the cluster of each processor.
     """
     cost = problem.processors.seconds_per_byte()
     members = [np.flatnonzero(label == c) for c in range(int(label.max()) + 1)]

@@ -43,7 +43,7 @@ def by_metis(
     work: bool = False,
     seconds: float = TIME_LIMIT,
 ) -> Part:
-    """Return (n,) processors by METIS: block p is processor p, sized by its shares of R0 and R1.
+    """Return processors (n,) by METIS: block p is processor p, sized by its shares of R0 and R1.
 
     work: use one weight instead, as in `weights_of`. seconds: time limit of METIS. Raises
     InfeasibleError if there are fewer filters than processors, because METIS leaves no block empty.
@@ -66,10 +66,10 @@ def by_metis(
 
 
 def starts_of(problem: StreamProblem, seed: int) -> list[tuple[str, Part]]:
-    """Return the mappings from which the search starts: greedy ones, and those of HMAP and METIS.
+    """Return the initial mappings of the search: greedy ones, and those of HMAP and METIS.
 
-    The latter need METIS. Mappings with a filter on a processor that cannot run it are omitted, and
-    so are those for which METIS fails.
+    HMAP and METIS are used if METIS is installed. Omits mappings with a filter on a processor that
+    cannot run it, and mappings for which METIS fails.
     """
     return [*_placed_starts(problem, seed, np.inf)[0], *divided_starts(problem, seed)]
 
@@ -79,7 +79,7 @@ def _placed_starts(
 ) -> tuple[list[tuple[str, Part]], bool]:
     """Return mappings that place filters one by one, and whether the user interrupted.
 
-    If none is made in time, returns a random mapping.
+    Returns a random mapping if no other one is made in time.
     """
     placed: list[Part] = []
     others: list[tuple[str, Part]] = []
@@ -101,8 +101,8 @@ def divided_starts(
 ) -> list[tuple[str, Part]]:
     """Return the mappings of HMAP and METIS made before `until` (by `time.monotonic`).
 
-    Mappings with a filter on a processor that cannot run it are omitted, and so are those for which
-    METIS fails.
+    Omits mappings with a filter on a processor that cannot run it, and mappings for which METIS
+    fails.
     """
 
     def left() -> float:
@@ -154,10 +154,11 @@ class _Beside:
 
 
 def ours(problem: StreamProblem, asked: MethodOptions) -> FoundMapping:
-    """Return the result of direct search from all starts; the time limit includes making these.
+    """Return the result of direct search from all initial mappings.
 
-    Computing the routes between processors does not count. METIS and HMAP run concurrently with the
-    search, and the last round of the search uses their mappings.
+    The time limit includes making the initial mappings, but not computing the routes between
+    processors. METIS and HMAP run concurrently with the search, and the last round of the search
+    uses their mappings.
     """
     asked.progress("starts", 0.0)
     _ = problem.machine, problem.filters  # computed before two threads and the clock start

@@ -23,7 +23,7 @@ from evener.streams.routes_kernels import add_to_links
 
 @dataclass(frozen=True, eq=False)
 class StreamProblem:
-    """A stream graph, the processors to place it on, and how costs are read (CostReading).
+    """A stream graph, the processors for its filters, and how costs are computed (CostReading).
 
     Raises InputError if no processor can run some filter.
     """
@@ -56,7 +56,7 @@ class StreamProblem:
 
     @cached_property
     def groups(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """Groups of filters with equal needs: (n,) groups; (groups, k) where they can run."""
+        """Groups (n,) of filters with equal needs, and which processors run them (groups, k)."""
         return self.processors.allowed(self.graph)
 
     @cached_property
@@ -100,7 +100,7 @@ class StreamProblem:
         )  # fmt: skip
 
     def refuse_misfit(self, part: npt.ArrayLike) -> Part:
-        """Return the checked processor of each filter (n,). Raises InputError if it is invalid."""
+        """Return the processor of each filter (n,), checked. Raises InputError if it is invalid."""
         checked = as_integers(part, "the processors of filters")
         if checked.size != self.n or (self.n and not 0 <= checked.min() <= checked.max() < self.k):
             raise InputError(
@@ -120,9 +120,10 @@ class Period:
     """The time of an iteration: `seconds`, on processor `bottleneck`.
 
     computing, communicating (k,) [s]: times of each processor. links (l,) [s]: how long each link
-    transfers bytes, and link_names; if routes share a link, it may take longer than any processor,
-    but this does not count in the period. cycle [s]: largest ratio of the time around a cycle of
-    filters to the tokens on it; it is the period if it exceeds the load of each processor.
+    transfers bytes. link_names: names of the links. If routes share a link, the link may take
+    longer than any processor, but this does not count in the period. cycle [s]: largest ratio of
+    the time around a cycle of filters to the tokens on it; it is the period if it exceeds the load
+    of each processor.
     """
 
     seconds: float
@@ -187,7 +188,7 @@ def _slowest_cycle(problem: StreamProblem, part: Part) -> float:
 
 
 def work_on(problem: StreamProblem, part: Part) -> FloatArray:
-    """Return (n,) the time [s] of each filter on its processor."""
+    """Return the time [s] of each filter on its processor (n,)."""
     graph, processors = problem.graph, problem.processors
     times = read_times(problem.reading.compute, graph.vector / processors.width[part])
     return np.asarray(graph.scalar * times / processors.rate[part])
@@ -201,7 +202,10 @@ def read_times(compute: str, ratio: FloatArray) -> FloatArray:
 
 
 def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
-    """Return (s, k) times [s] of filters `some` (s,); infinite if a processor cannot run one."""
+    """Return times [s] of filters `some` (s,), as (s, k).
+
+    Infinite if a processor cannot run one.
+    """
     graph, processors = problem.graph, problem.processors
     times = read_times(problem.reading.compute, graph.vector[some, None] / processors.width)
     seconds = graph.scalar[some, None] * times / processors.rate
@@ -210,7 +214,7 @@ def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
 
 
 def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
-    """Return the times of links [s], their names, and what processors pay with transit (k,) [s]."""
+    """Return the times of links [s], their names, and what processors pay with transit [s] (k,)."""
     graph, processors = problem.graph, problem.processors
     roads = processors.roads
     a, b = part[graph.tails].astype(np.int64), part[graph.heads].astype(np.int64)

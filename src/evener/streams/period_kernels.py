@@ -1,4 +1,4 @@
-"""What an iteration costs each processor, by the equations of [Muralidharan13]_."""
+"""Cost of an iteration for each processor, by the equations of [Muralidharan13]_."""
 
 # mypy: ignore-errors
 from typing import NamedTuple
@@ -11,11 +11,12 @@ CEIL, LITERAL, MAX1 = 0, 1, 2
 
 
 class FilterArrays(NamedTuple):
-    """Filters and their neighbours: those of v are ends[offsets[v]:offsets[v + 1]].
+    """Filters and their neighbours: the neighbours of v are ends[offsets[v]:offsets[v + 1]].
 
-    here, there float64 [B]: bytes of the edges to that neighbour for which the processor of v pays,
-    and that of the neighbour. scalar, vector (n,) float64; group (n,) int32: filters of equal
-    needs. offsets int64, ends int32.
+    here, there float64 [B]: bytes of the edges to this neighbour for which the processor of v pays
+    (here) or the neighbour's processor pays (there). scalar, vector (n,) float64: T0 and T1 of each
+    filter. group (n,) int32: filters with equal needs have the same group. offsets int64, ends
+    int32.
     """
 
     offsets: np.ndarray
@@ -28,10 +29,11 @@ class FilterArrays(NamedTuple):
 
 
 class ProcessorArrays(NamedTuple):
-    """Processors: instructions a second and data per instruction (k,), seconds per byte (k, k).
+    """Processors: instructions per second and data per instruction (k,), seconds per byte (k, k).
 
-    allowed (groups, k) uint8: where filters of a group may be. compute: CEIL, LITERAL or MAX1.
-    overlap: whether the longer of computing and communicating counts, not their sum.
+    allowed (groups, k) uint8: which processors can run the filters of a group. compute: CEIL,
+    LITERAL or MAX1. overlap: whether a load is the maximum of computing and communicating, not
+    their sum.
     """
 
     rate: np.ndarray
@@ -44,7 +46,10 @@ class ProcessorArrays(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def seconds_of(filters, machine, i, p):
-    """Seconds that filter i takes on processor p in an iteration; infinite where it cannot be."""
+    """Return the time [s] of filter i on processor p in an iteration.
+
+    Infinite if p cannot run i.
+    """
     if machine.allowed[filters.group[i], p] == 0:
         return np.inf
     times = filters.vector[i] / machine.width[p]
@@ -57,7 +62,7 @@ def seconds_of(filters, machine, i, p):
 
 @inner(error_model="numpy", counted=False)
 def together(machine, computing, communicating):
-    """Load of a processor that computes and communicates for so long."""
+    """Return the load of a processor from its computing and communicating times."""
     if machine.overlap:
         return max(computing, communicating)
     return computing + communicating
@@ -65,7 +70,7 @@ def together(machine, computing, communicating):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_loads(filters, machine, part, computing, communicating):
-    """Add what each processor computes and communicates [s] to (k,) arrays."""
+    """Add the computing and communicating times [s] of each processor to (k,) arrays."""
     for i in range(part.size):
         p = part[i]
         computing[p] += seconds_of(filters, machine, i, p)
@@ -75,7 +80,7 @@ def add_loads(filters, machine, part, computing, communicating):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def least_seconds(filters, machine, least, best):
-    """Fill least (n,) with each filter's seconds on its best processor, best (n,) with that."""
+    """Fill least (n,) with each filter's least time [s], and best (n,) with that processor."""
     for i in range(least.size):
         least[i] = np.inf
         for p in range(machine.rate.size):

@@ -1,4 +1,4 @@
-"""Simple mappings: filters one by one by the period, in list order, in turn, or at random."""
+"""Simple mappings: filters placed greedily by the period, by a list, cyclically, or at random."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOOKED_AT = 1 << 23  # filters x processors between two checks of the clock
 
 
 def least_work(problem: StreamProblem) -> tuple[FloatArray, IntArray]:
-    """Return (n,) the time [s] of each filter on its fastest processor, and (n,) that processor."""
+    """Return the time [s] of each filter on its fastest processor (n,), and that processor (n,)."""
     least, best = np.empty(problem.n), np.empty(problem.n, np.int64)
     least_seconds(problem.filters, problem.machine, least, best)
     return least, best
@@ -30,7 +30,7 @@ def placed_in_turn(
     chosen: IntArray | None = None,
     until: float = np.inf,
 ) -> Part | None:
-    """Return (n,) processors: places filters in `order`, each on the best processor (of `chosen`).
+    """Return processors (n,): places filters in `order`, each on the best processor (of `chosen`).
 
     Returns None if no such processor can run a filter, or if `time.monotonic` reaches `until`
     before all filters are placed.
@@ -57,21 +57,21 @@ def placed_in_turn(
 
 
 def greedy(problem: StreamProblem) -> Part:
-    """Return (n,) processors: the heaviest filter first, each where the period grows least."""
+    """Return processors (n,): places heaviest filters first, each where the period grows least."""
     heaviest = np.argsort(-least_work(problem)[0], kind="stable")
     return _needed(placed_in_turn(problem, heaviest))
 
 
 def listed(problem: StreamProblem) -> Part:
-    """Return (n,) processors: places filters in the order of their rank in HEFT [THW02]_.
+    """Return processors (n,): places filters in the order of their rank in HEFT [THW02]_.
 
-    As an iteration has no schedule here, each filter is placed where the period grows least.
+    An iteration has no schedule here, so each filter is placed where the period grows least.
     """
     return _needed(placed_in_turn(problem, _by_rank(problem)))
 
 
 def in_turn(problem: StreamProblem) -> Part:
-    """Return (n,) processors: filter i is on processor i modulo k, or the next that can run it."""
+    """Return processors (n,): filter i is on processor i modulo k, or the next possible one."""
     group, allowed = problem.filters.group, problem.machine.allowed
     part = np.empty(problem.n, np.int32)
     for i in range(problem.n):
@@ -81,7 +81,7 @@ def in_turn(problem: StreamProblem) -> Part:
 
 
 def at_random(problem: StreamProblem, seed: int) -> Part:
-    """Return (n,) random processors, uniform over those that can run the filter."""
+    """Return random processors (n,), uniform over those that can run the filter."""
     rng = np.random.default_rng(seed)
     group, allowed = problem.filters.group, problem.machine.allowed
     part = np.empty(problem.n, np.int32)
@@ -92,7 +92,7 @@ def at_random(problem: StreamProblem, seed: int) -> Part:
 
 
 def _by_rank(problem: StreamProblem) -> IntArray:
-    """Return (n,) filters by falling rank: mean time of the longest path from each to a sink."""
+    """Return filters (n,) by falling rank: mean time of the longest path from each to a sink."""
     graph = problem.graph
     work = least_work(problem)[0]
     cost = float(problem.machine.cost.mean())
@@ -162,7 +162,7 @@ def on_subsets(problem: StreamProblem, until: float = np.inf) -> Iterator[Part]:
 
 
 def speeds(problem: StreamProblem) -> FloatArray:
-    """Return (k,) the number of mean filters that each processor runs per second."""
+    """Return the number of mean filters that each processor runs per second (k,)."""
     graph, machine = problem.graph, problem.machine
     wide = float(np.average(graph.vector, weights=graph.scalar + 1e-30))
     per = wide / machine.width
@@ -171,7 +171,7 @@ def speeds(problem: StreamProblem) -> FloatArray:
 
 
 def _by_neighbours(problem: StreamProblem) -> IntArray:
-    """Return (n,) filters in breadth-first order, ignoring the direction of edges."""
+    """Return filters (n,) in breadth-first order, ignoring the direction of edges."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 

@@ -11,13 +11,13 @@ NOWHERE = -1
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def place_in_turn(filters, machine, order, part, loads, period):
-    """Give the filters of `order` their processors in part (n,) int32, each the best one.
+    """Place the filters of `order` one after another, each on the best processor; part (n,) int32.
 
-    That is where the largest load is least afterwards; of equal ones where the loads that change
-    are least. part: NOWHERE for filters without a place so far; loads (2, k), computing and
-    communicating [s], and period are those of the others. Of a filter all processors are looked at
-    together, neighbour by neighbour: rows of the table of routes, which are the same both ways, are
-    read from end to end. Returns the period, infinite where a filter can be nowhere.
+    The best processor gives the smallest largest load; among equal ones, the sum of the changed
+    loads is least. part: NOWHERE for filters that are not placed yet. loads (2, k) [s]: computing
+    and communicating of the placed filters; period: their period. For each filter, all processors
+    are examined together, neighbour by neighbour: the table of routes is symmetric, so its rows are
+    read contiguously. Returns the period, or infinity if no processor can run some filter.
     """
     k = machine.rate.size
     own, largest, into = np.empty(k), np.empty(k), np.empty(k)

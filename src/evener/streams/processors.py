@@ -93,8 +93,8 @@ class Processors:
     def routes(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int32]]:
         """Costs of the fastest routes, and the places on them.
 
-        Two tables (k, k) [s/B], both the sum over a route's links; previous (k, places): the place
-        before each place on the routes from each processor, empty if links are not a graph.
+        Two tables (k, k) [s/B]: the sum over a route's links, used twice. previous (k, places): the
+        place before each place on the routes from each processor, empty if links are not a graph.
         """
         if self.roads is None:
             table = self._of_levels()
@@ -105,9 +105,9 @@ class Processors:
         return table, table, previous
 
     def seconds_per_byte(self, *, least: bool = False) -> FloatArray:
-        """Return (k, k) [s/B] along the fastest routes: the sum over their links.
+        """Return the time per byte [s/B] along the fastest routes (k, k): the sum over their links.
 
-        least: use only the slowest link.
+        least: whether to use only the slowest link of a route.
         """
         if not least or self.roads is None:
             return self.routes[0]
@@ -116,7 +116,7 @@ class Processors:
         return table
 
     def like(self, devices: Sequence[Device]) -> Processors:
-        """Return as many other devices on the same links; routes are not computed again."""
+        """Return other devices, as many, on the same links; routes are not computed again."""
         other = Processors(replace(self.platform, devices=tuple(devices)))
         vars(other).update(roads=self.roads, routes=self.routes)
         return other
@@ -137,7 +137,7 @@ class Processors:
         return self.platform.link_costs(p, q)[1].reshape(self.k, self.k)
 
     def allowed(self, graph: StreamGraph) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """Return groups (n,) of filters with equal needs, and (groups, k) where they can run.
+        """Return groups (n,) of filters with equal needs, and the processors for each (groups, k).
 
         Raises InputError if no processor can run a filter; the message names the filter.
         """

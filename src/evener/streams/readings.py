@@ -1,4 +1,4 @@
-"""CostReading: how to read the paper's equations for the cost of an iteration [Muralidharan13]_."""
+"""CostReading: how to interpret the paper's equations for an iteration [Muralidharan13]_."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ ROUTE = ("sum", "least", "transit")
 
 @dataclass(frozen=True)
 class CostReading:
-    """What a filter and an edge cost a processor in an iteration.
+    """How the costs of filters and edges on processors are computed for an iteration.
 
-    compute: the time of a filter of T0 instructions on T1 data, on a processor of R0 instructions
-    per second on R1 data each. "ceil": T0 x ceil(T1 / R1) / R0, so that a processor wider than the
-    data gains nothing. "literal": T0 x T1 / R1 / R0, equation (1) as printed; processors then
-    differ only in speed. "max1": T0 x max(1, T1 / R1) / R0.
+    compute: the time of a filter of T0 instructions on T1 data, on a processor that runs R0
+    instructions per second on R1 data each. "ceil": T0 x ceil(T1 / R1) / R0, so that a processor
+    wider than the data gains nothing. "literal": T0 x T1 / R1 / R0, equation (1) as printed;
+    processors then differ only in speed. "max1": T0 x max(1, T1 / R1) / R0.
 
     pays: "both" ends of an edge between two processors are busy during its transfer, or only the
-    "sender". route: the time of a byte is the "sum" over the links of the fastest route; or that of
-    its slowest link, the "least" bandwidth; or "transit", equation (2) as printed: every processor
-    on the route pays for each of its own links on it. overlap: a processor computes while it sends
-    and receives, so that the larger of both times counts, not their sum.
+    "sender". route: "sum": the time of a byte is added over the links of the fastest route;
+    "least": it is that of the route's slowest link; "transit": equation (2) as printed, in which
+    every processor on the route pays for each of its own links on it. overlap: a processor computes
+    while it sends and receives, so that the larger of both times counts, not their sum.
 
-    Raises UsageError for other words, and for "transit" together with "sender".
+    Raises UsageError for other values, and for "transit" together with "sender".
     """
 
     compute: str = "ceil"

@@ -25,7 +25,7 @@ SHORTER = 1e-4  # share by which a step must lower the norm of the loads
 
 @dataclass(frozen=True, eq=False)
 class CopiedMapping:
-    """Copies of filters, the problem whose filters are these copies, and a mapping for it."""
+    """Copies of filters, the problem whose filters are the copies, and a mapping for it."""
 
     copies: FilterCopies
     problem: StreamProblem
@@ -35,9 +35,9 @@ class CopiedMapping:
 def with_copies_by_search(problem: StreamProblem, asked: MethodOptions) -> CopiedMapping:
     """Return a mapping of copies of filters; its period is not longer than without copies.
 
-    A stateless filter of two or more data on the busiest processor passes as many of them to
-    another processor as make both equally busy, as long as that helps. Then filters and copies are
-    searched together. asked: limits of the whole search, time included.
+    A stateless filter with two or more data on the busiest processor passes some of them to a copy
+    on another processor, until both are equally busy; this repeats as long as the period falls.
+    Then filters and copies are searched together. asked: limits of the whole search, time included.
     """
     began, limits = time.monotonic(), asked.limits
     half = limits if limits.seconds is None else replace(limits, seconds=limits.seconds / 2)
@@ -147,10 +147,10 @@ def _norm(loads: np.ndarray, unit: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FilterCopies:
-    """Copies of filters: (c,) the filter of each copy, and its range of data, low to below high.
+    """Copies of filters: the filter `of` each copy (c,), and its data from low to below high.
 
-    Copies of a filter are consecutive. Their ranges together are its vector T1: they share the data
-    of one iteration.
+    Copies of a filter are consecutive. Their ranges together are the filter's vector T1: they share
+    the data of one iteration.
     """
 
     of: IntArray
@@ -168,7 +168,7 @@ class FilterCopies:
         return np.bincount(self.of)
 
     def divided(self, copy: int, at: float) -> FilterCopies:
-        """Return the copies with one more, which takes the data from `at` on from `copy`."""
+        """Return the copies with one more: it takes the data of `copy` from `at` on."""
         new = copy + 1
         high = np.insert(self.high, copy, at)
         return FilterCopies(
@@ -193,9 +193,9 @@ class FilterCopies:
 def with_copies(graph: StreamGraph, copies: FilterCopies) -> StreamGraph:
     """Return the graph whose filters are the copies; copy 2 of 3 of "f" is called "f 2/3".
 
-    An edge's bytes are divided like the data of its ends: copies communicate that have the same
-    part of an iteration. Raises InputError if a filter with state has copies, or if a copy has less
-    than one datum.
+    An edge's bytes are divided like the data of its ends: copies communicate if their ranges of
+    data overlap. Raises InputError if a filter with state has copies, or if a copy has less than
+    one datum.
     """
     counts = copies.counts
     many = counts > 1

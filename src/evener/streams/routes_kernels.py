@@ -14,7 +14,8 @@ NOWHERE = -1
 class Roads(NamedTuple):
     """Places joined by links: the neighbours of place v are ends[offsets[v]:offsets[v + 1]].
 
-    offsets int64, ends int32; betas float64 [s/B]; home (k,) int64: each processor's place.
+    offsets int64, ends int32; betas float64 [s/B]: time per byte of each link; home (k,) int64: the
+    place of each processor.
     """
 
     offsets: np.ndarray
@@ -25,10 +26,11 @@ class Roads(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def route_from(sources, roads, least, table, previous):
-    """Fill rows of table (k, k): [s/B] along the fastest route from processors of [first, last).
+    """Fill rows of table (k, k) [s/B] with the fastest routes from processors first to last - 1.
 
-    sources: first and last. least: the seconds of the slowest link of the route, not of all.
-    previous (k, places) int32: the place before each one on the way from the processor.
+    sources: first and last. least: whether the cost of a route is that of its slowest link, instead
+    of the sum. previous (k, places) int32: the place before each place on the route from the
+    processor.
     """
     places = roads.offsets.size - 1
     heap = IndexedHeap(
@@ -44,7 +46,7 @@ def route_from(sources, roads, least, table, previous):
 
 @njit(cache=True, nogil=True)
 def _grow(roads, heap, root, distance, slowest, previous):
-    """Find the fastest route from the root to every place."""
+    """Find the fastest route from the root to every place (Dijkstra's algorithm)."""
     for v in range(distance.size):
         distance[v] = np.inf
         previous[v] = NOWHERE
@@ -71,7 +73,7 @@ def _grow(roads, heap, root, distance, slowest, previous):
 
 @njit(cache=True, nogil=True)
 def mirror(table):
-    """Let routes be the same both ways: that from the lower number counts."""
+    """Make the table symmetric: copy the route from the lower-numbered processor."""
     for s in range(table.shape[0]):
         for t in range(s):
             table[s, t] = table[t, s]
@@ -79,10 +81,11 @@ def mirror(table):
 
 @njit(cache=True, nogil=True)
 def add_to_links(pairs, nbytes, roads, previous, carried, visited):
-    """Add bytes between pairs of processors (p, 2) to links on their routes.
+    """Add the bytes between pairs of processors (p, 2) to the links on their routes.
 
-    carried (links,): bytes over each entry of `roads`, both ways under the entry of the lower
-    place. visited (k,): seconds that each processor pays for its links on all these routes.
+    carried (links,): bytes over each entry of `roads`; both directions are added at the entry of
+    the lower place. visited (k,): seconds that each processor pays for its links on all these
+    routes.
     """
     at = np.full(roads.offsets.size - 1, NOWHERE, np.int64)
     for p in range(roads.home.size):

@@ -56,10 +56,10 @@ class SearchLimits:
 
 @dataclass(frozen=True, eq=False)
 class FoundMapping:
-    """A mapping (n,), its period [s], and the name of the start from which it was found.
+    """A mapping (n,), its period [s], and the name of the initial mapping it was found from.
 
-    ended: whether the search was completed, rather than stopped by its time limit or the user.
-    notes: a sentence on each oddity.
+    ended: whether the search was completed; False if its time limit or the user stopped it. notes:
+    one sentence for each unusual event.
     """
 
     part: Part
@@ -80,10 +80,11 @@ def search(
 ) -> FoundMapping:
     """Return the best mapping found from `starts`, never worse than any of them.
 
-    progress: called with a word and the fraction done. If the time limit is reached or the user
-    interrupts, the best mapping so far is returned; otherwise the result depends only on the seed.
-    until: time at which the search must end, if it is not to be computed from now. later: called
-    before the last run of annealing with the time until which it may wait; returns more starts.
+    progress: called with the name of the step and the fraction done. If the time limit is reached
+    or the user interrupts, the best mapping so far is returned; otherwise the result depends only
+    on the seed. until: time at which the search must end; None: computed from `limits`. later:
+    called before the last run of annealing with the time by which it must return; it returns more
+    initial mappings.
     """
     until = limits.until() if until is None else until
     state = np.array([np.uint64(seed) + np.uint64(1)], np.uint64)
@@ -113,7 +114,7 @@ def _all_descended(
     until: float,
     progress: Callable[[str, float], None],
 ) -> FoundMapping:
-    """Return the best of `best` and the results of descent from the best few starts."""
+    """Return the best of `best` and the results of descent from the best few initial mappings."""
     ranked = sorted((seconds_of(problem, part), i) for i, (_, part) in enumerate(starts))
     for period, i in ranked[:DESCENDED]:
         best = _better(best, FoundMapping(starts[i][1].copy(), period, starts[i][0]))
@@ -166,9 +167,9 @@ def _settled(
 
 
 def _moved(problem: StreamProblem, found: FoundMapping, seed: int, until: float) -> FoundMapping:
-    """Make random moves that shorten the period, for the parts of it that loads do not include.
+    """Make random moves that shorten the period where the loads do not include all its parts.
 
-    These are transit, where processors on a route pay, too, and cycles of filters.
+    This concerns transit, where processors on a route pay, too, and cycles of filters.
     """
     rng, filters = np.random.default_rng(seed), problem.filters
     part, best = found.part.copy(), found.period
@@ -239,7 +240,7 @@ def _annealed(
 
 
 def _tidied(problem: StreamProblem, found: FoundMapping) -> FoundMapping:
-    """Return a mapping with at most the same period and fewer cut bytes, or edges."""
+    """Return a mapping with at most the same period and fewer cut bytes, or fewer cut edges."""
     if problem.graph.m == 0 or not np.isfinite(found.period):
         return found
     placed = placed_at(problem, found.part)

@@ -1,7 +1,7 @@
-"""Moves of filters between processors that shorten the period, and at that period cut less.
+"""Moves of filters between processors that shorten the period, or reduce cut bytes at that period.
 
-A move changes the loads of the two processors, and of those that have a neighbour of the filter:
-O(degree).
+A move changes the loads of the filter's old and new processor, and of the processors of its
+neighbours, so it takes O(degree) time.
 """
 
 # mypy: ignore-errors
@@ -23,10 +23,10 @@ ONE_53 = 1.0 / (1 << 53)
 
 
 class Occupancy(NamedTuple):
-    """Where filters are: part (n,) int32; computing, communicating (k,) [s] of processors.
+    """A mapping and its loads: part (n,) int32; computing, communicating (k,) [s] of processors.
 
-    first (k,), after, before (n,) int32: the filters of each processor, as lists. delta (k,), zero
-    between moves, mark (k,) int64 and touched (k,) int32: memory of a move that is tried.
+    first (k,), after, before (n,) int32: the filters of each processor, as linked lists. delta
+    (k,), zero between moves, mark (k,) int64 and touched (k,) int32: memory for trying a move.
     """
 
     part: np.ndarray
@@ -42,7 +42,7 @@ class Occupancy(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(filters, machine, placed):
-    """Compute loads and lists of a mapping."""
+    """Compute the loads of a mapping and the list of filters of each processor."""
     placed.computing[:] = 0.0
     placed.communicating[:] = 0.0
     add_loads(filters, machine, placed.part, placed.computing, placed.communicating)
@@ -73,9 +73,10 @@ def _leave(placed, i, p):
 
 @inner(error_model="numpy", counted=False)
 def _try(filters, machine, placed, i, b, stamp):
-    """Find what the move of filter i to b changes: fills delta, lists touched; returns how many.
+    """Compute what moving filter i to b changes: fill delta, list touched; return their number.
 
-    touched[0], touched[1]: its processor and b. stamp: another number for each move tried.
+    touched[0], touched[1]: the processor of i, and b. stamp: a number that differs for each move
+    tried.
     """
     a = placed.part[i]
     placed.touched[0], placed.touched[1] = a, b
@@ -103,13 +104,16 @@ def _load(machine, placed, p):
 
 @inner(error_model="numpy", counted=False)
 def _changed(machine, placed, p, more):
-    """Load of p with `more` seconds of computing, and what the tried move adds."""
+    """Return the load of p after the tried move; more: change of its computing time [s]."""
     return together(machine, placed.computing[p] + more, placed.communicating[p] + placed.delta[p])
 
 
 @inner(error_model="numpy", counted=False)
 def _largest(machine, placed, count, out, into, enough):
-    """Largest load among the processors touched; stops above `enough`. out, into: computing."""
+    """Return the largest load of the touched processors; stop early if it is above `enough`.
+
+    out, into: computing time [s] that the old processor loses, and that the new one gets.
+    """
     largest = _changed(machine, placed, placed.touched[0], -out)
     largest = max(largest, _changed(machine, placed, placed.touched[1], into))
     for t in range(2, count):
@@ -146,11 +150,12 @@ def _busiest(machine, placed):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def improve(filters, machine, placed, work, state):
-    """Shorten the period move by move until none of the busiest processor's does, or `work` ends.
+    """Shorten the period move by move, until no move shortens it or `work` is used up.
 
-    The best is taken of: a filter of the busiest processor goes elsewhere, a neighbour comes; where
-    neither helps, two filters are exchanged, or a chain of filters moves on. work: processors
-    looked at, at most. state (1,) uint64: of random numbers. Returns the work that is left.
+    Each step takes the best of two moves: a filter leaves the busiest processor, or a neighbour of
+    its filters joins it. If neither helps, two filters are exchanged, or a chain of filters moves.
+    work: largest number of processors examined. state (1,) uint64: state of the random number
+    generator. Returns the work left.
     """
     stamp = np.int64(placed.mark.max()) + 1
     moved, came = np.empty(LINKS, np.int64), np.empty(LINKS, np.int64)
@@ -210,7 +215,7 @@ def improve(filters, machine, placed, work, state):
 
 @inner(error_model="numpy", counted=False)
 def _make(filters, machine, placed, i, b, stamp):
-    """Move filter i to b; returns the next stamp."""
+    """Move filter i to b; return the next stamp."""
     a = placed.part[i]
     count = _try(filters, machine, placed, i, b, stamp)
     out, into = seconds_of(filters, machine, i, a), seconds_of(filters, machine, i, b)
@@ -220,9 +225,9 @@ def _make(filters, machine, placed, i, b, stamp):
 
 @inner(error_model="numpy", counted=False)
 def _exchange(filters, machine, placed, s, enough, stamp, state):
-    """Exchange a filter of s with another's, where every load touched ends below `enough`.
+    """Exchange a filter of s with another filter if all changed loads are then below `enough`.
 
-    Others are drawn at random. Returns the work done, negative where no exchange helps.
+    The other filters are drawn at random. Returns the work done, negative if no exchange helps.
     """
     n, worked = placed.part.size, 0
     i = placed.first[s]
@@ -253,11 +258,12 @@ def _exchange(filters, machine, placed, s, enough, stamp, state):
 
 @inner(error_model="numpy", counted=False)
 def _eject(filters, machine, placed, s, enough, stamp, state, moved, came, most):
-    """Move a filter of s to another processor, from there a filter to a third, and so forth.
+    """Move a filter of s to another processor, a filter from there to a third, and so on.
 
-    Kept is the first chain of at most LINKS moves after which every load touched is below `enough`.
-    Processors are drawn at random. moved, came (LINKS,): memory of filters, and where they were.
-    most: work, after which no chain is begun. Returns the work done, negative where no chain helps.
+    Makes the first chain of at most LINKS moves after which every changed load is below `enough`.
+    Processors are drawn at random. moved, came (LINKS,): memory for the filters of the chain and
+    their old processors. most: once this much work is done, no further chain begins. Returns the
+    work done, negative if no chain helps.
     """
     k, worked = machine.rate.size, 0
     i = placed.first[s]
@@ -293,10 +299,11 @@ def _eject(filters, machine, placed, s, enough, stamp, state, moved, came, most)
 
 @inner(error_model="numpy", counted=False)
 def _link(filters, machine, placed, last, b, enough, stamp, state):
-    """Choose the filter of b that moves on, other than `last`, and where to.
+    """Choose the filter of b that moves on, other than `last`, and its destination.
 
-    Of those tried, the largest load is then smallest. Returns both, NONE where too much stays on b
-    whichever leaves, the work done and the next stamp.
+    Among the moves tried, the chosen one has the smallest largest load. Returns the filter and the
+    destination, NONE if b stays above `enough` whichever filter leaves, the work done and the next
+    stamp.
     """
     found, to, worked, least = NONE, NONE, 0, np.inf
     y = placed.first[b]
@@ -325,7 +332,7 @@ def _link(filters, machine, placed, last, b, enough, stamp, state):
 
 @inner(error_model="numpy", counted=False)
 def _is_below(filters, machine, placed, i, a, enough):
-    """Whether a, the processor of filter i, and those of its neighbours have loads below."""
+    """Return whether the loads of a, the processor of filter i, and of i's neighbours are below."""
     if _load(machine, placed, a) >= enough or _load(machine, placed, placed.part[i]) >= enough:
         return False
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
@@ -336,7 +343,7 @@ def _is_below(filters, machine, placed, i, a, enough):
 
 @inner(error_model="numpy", counted=False)
 def _beside(filters, machine, placed, i, enough, stamp):
-    """Whether the processors of i's neighbours that the tried move does not touch are below."""
+    """Return whether processors of i's neighbours that the tried move does not change are below."""
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
         q = placed.part[filters.ends[e]]
         if placed.mark[q] != stamp and _load(machine, placed, q) >= enough:
@@ -346,7 +353,7 @@ def _beside(filters, machine, placed, i, enough, stamp):
 
 @inner(error_model="numpy", counted=False)
 def _next(state):
-    """Next random number, uint64 (SplitMix64)."""
+    """Return the next random number, uint64 (SplitMix64)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -356,22 +363,22 @@ def _next(state):
 
 @inner(error_model="numpy", counted=False)
 def uniform(state):
-    """Random number in [0, 1)."""
+    """Return a random number in [0, 1)."""
     return np.float64(_next(state) >> np.uint64(11)) * ONE_53
 
 
 @inner(error_model="numpy", counted=False)
 def draw(state, n):
-    """Random whole number below n."""
+    """Return a random integer in [0, n)."""
     return np.int64(uniform(state) * n)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def tidy(filters, machine, placed, period, least, work):
-    """Cut fewer bytes where no load that changes ends above `period`: moves, and exchanges.
+    """Reduce cut bytes by moves and exchanges that leave all changed loads at most `period`.
 
-    least: bytes that each edge counts for besides its own, so that fewer edges are cut where there
-    are no bytes. work: processors looked at, at most.
+    least: bytes added to each edge, so that fewer edges are cut even if they carry no bytes. work:
+    largest number of processors examined.
     """
     stamp = np.int64(placed.mark.max()) + 1
     above = np.nextafter(period, np.inf)
@@ -421,7 +428,7 @@ def tidy(filters, machine, placed, period, least, work):
 
 @inner(error_model="numpy", counted=False)
 def _nearer(filters, placed, i, a, b, least):
-    """Bytes of filter i to filters on b over those to filters on a."""
+    """Return the bytes of filter i to filters on b minus those to filters on a."""
     gain = 0.0
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
         q = placed.part[filters.ends[e]]
@@ -434,7 +441,7 @@ def _nearer(filters, placed, i, a, b, least):
 
 @inner(error_model="numpy", counted=False)
 def _between(filters, i, y, least):
-    """Bytes between two filters."""
+    """Return the bytes between two filters."""
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
         if filters.ends[e] == y:
             return filters.here[e] + filters.there[e] + least

@@ -28,7 +28,7 @@ def test_json(evener, grid_file, broken_tool):
               for row in (hilbert, metis)]  # fmt: skip
     assert limits[0] == limits[1]
     assert metis["cpu_seconds"] > 0
-    assert broken["note"].startswith("broken returned blocks 9 to 9")
+    assert broken["note"].startswith("broken returned block numbers 9 to 9")
     assert broken["edge_cut"] is None
     assert "blocks" not in broken
 
@@ -39,7 +39,7 @@ def test_for_people(evener, grid_file, broken_tool):
     lines = said.out.splitlines()
     assert lines[0].split()[0] == "tool"
     assert lines[1].split()[0] == "rcb"
-    assert lines[-1].startswith("broken: broken returned blocks")
+    assert lines[-1].startswith("broken: broken returned block numbers")
 
 
 @pytest.mark.slow

@@ -136,7 +136,7 @@ def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
 def test_what_taking_part_costs(evener, curves):
     words = ["sizes", "--speeds", curves, "--n", 500, "--explain"]
     said = evener(*words, "--fixed-seconds", "0,0,3")
-    assert "taking part alone takes 3.00 s; the others finish after 2.92 s" in said.out
+    assert "its fixed time alone is 3.00 s; the others finish after 2.92 s" in said.out
     assert "2 of 3 devices are worth using" in said.out
     found = json.loads(evener(*words, "--shared-seconds", "0,0,3", "--json").out)
     assert found["sizes"][2] == 0
@@ -191,7 +191,7 @@ def test_level_by_level(evener, curves, tmp_path):
 def test_fixed_seconds_of_the_file_and_flat_curves(evener, curves):
     curves.write_text(CURVES.replace('name = "old"', 'name = "old"\nfixed_seconds = 3'))
     said = evener("sizes", "--speeds", curves, "--n", 500, "--explain")
-    assert "taking part alone takes 3.00 s" in said.out
+    assert "its fixed time alone is 3.00 s" in said.out
     assert evener("sizes", "--speeds", curves, "--n", 9, "--fixed-seconds", 0).code == 0
     flat = [f'[[device]]\nname = "d{i}"\nsamples = [[10, {i + 1}.0]]\n' for i in range(2)]
     curves.write_text("".join(flat))

@@ -257,7 +257,7 @@ def test_unknown_words_are_refused():
         policy_blocks(graph, platform, "C-PG", ratio="old")
     with pytest.raises(UsageError, match="ratio r must be above zero"):
         policy_blocks(graph, platform, "C-PG", ratio=0)
-    with pytest.raises(UsageError, match="share must lie in"):
+    with pytest.raises(UsageError, match=r"share \(cpu_share\) must lie in"):
         policy_blocks(graph, platform, "DP-OH", cpu_share=1.5)
     with pytest.raises(UsageError, match="no level 'rack'"):
         policy_blocks(graph, platform, "DP-OH", level="rack")

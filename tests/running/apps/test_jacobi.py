@@ -38,7 +38,7 @@ def test_rows_move_and_the_answer_stays():
 
 
 def test_what_cannot_be_solved_is_refused():
-    with pytest.raises(InputError, match=r"ranks need . sizes"):
+    with pytest.raises(InputError, match=r"sizes must be . numbers"):
         run_threads(2, lambda comm: run(comm, dominant_rows(4), [4]))
     with pytest.raises(InputError, match="zero on the diagonal"):
         run_threads(1, lambda comm: run(comm, lambda a, b: (np.zeros((2, 2)), np.ones(2)), [2]))

@@ -78,7 +78,9 @@ def test_ranks_and_devices_that_do_not_fit_are_refused():
 
 def test_an_emulated_device_has_its_memory_and_its_time():
     small = EmulatedProduct(emulated, memory=1000)
-    with pytest.raises(MemoryError, match="8,560 bytes in 1,000 of the emulated"):
+    with pytest.raises(
+        MemoryError, match="8,560 bytes are needed, but the emulated device has 1,000"
+    ):
         small.take(20, 50, 1)
     hurried = EmulatedProduct(lambda rows, columns, block: 0.0)
     hurried.take(30, 30, 2)

@@ -42,7 +42,9 @@ def test_an_unknown_argument_is_refused_with_its_place():
     def emit(value_):
         return value_
 
-    with pytest.raises(InputError, match=r"emit\(\) asks for value_.*did you mean value") as caught:
+    with pytest.raises(
+        InputError, match=r"emit\(\) has the argument value_.*did you mean value"
+    ) as caught:
         VertexProgram(init=zero, emit=emit)
     assert caught.value.file == __file__
     assert caught.value.line == line_of(emit)
@@ -60,7 +62,7 @@ REFUSED = {
     "union schedule needs": {"union": True, "combine": "max", "dtype": "uint32"},
     "needs a function priority": {"init": zero, "combine": "min", "schedule": "bucket"},
     "must be integers": {"init": zero, "combine": "or", "dtype": "float32"},
-    "of the dense schedule": {
+    "works only with the dense schedule": {
         "init": zero, "halt": halting, "combine": "min", "schedule": "frontier",
     },
     "not a Python function": {"init": np.sqrt},
@@ -117,7 +119,7 @@ def test_a_file_holds_a_program(tmp_path):
 def test_errors_of_a_file_name_it(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(FILE.replace("along(payload)", "along(payload, width)"))
-    with pytest.raises(InputError, match=r"asks for width") as caught:
+    with pytest.raises(InputError, match=r"has the argument width") as caught:
         VertexProgram.from_file(path)
     assert (caught.value.file, caught.value.line) == (str(path), 9)
     assert 'parameters = {"width": 0}' in caught.value.hint

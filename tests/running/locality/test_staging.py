@@ -92,7 +92,7 @@ def test_what_never_fits_is_refused():
         fewest_blocks(in_runs(edges, 23), 1, 8, 8, 8)
     wide = EdgeList(70_001, np.zeros(70_000, int), np.arange(1, 70_001))
     whole = EdgePartition.of(np.zeros(70_000, int), 1)
-    with pytest.raises(InfeasibleError, match="block 0 has 70,000 vertices, but 16 bits"):
+    with pytest.raises(InfeasibleError, match="block 0 has 70,000 vertices, but 16-bit"):
         StagedBlocks.of_matrix(wide, whole, 1)
 
 

@@ -44,7 +44,7 @@ def test_filters_that_take_longer_apart_make_bytes_dear():
     assert found.seconds[1] < LONGER / 2
     assert calibrate_stream(program, 1, 1).per_byte is None
     for repeats, busy in ((0, 2), (1, 0)):
-        with pytest.raises(UsageError, match="0 "):
+        with pytest.raises(UsageError, match="at least 1, not 0"):
             calibrate_stream(program, repeats, busy)
 
 

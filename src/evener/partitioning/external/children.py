@@ -1,4 +1,4 @@
-"""Calls a tool in a child process, so that a hang, a crash or its output can be reported."""
+"""Calls a tool in a child process, so that a hang or a crash can be reported, with its output."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
 
 
 def end_all() -> None:
-    """End every child and remove its files; called before this process ends."""
+    """End every child process and remove its files; called before this process ends."""
     with _lock:
         running = list(_running.items())
     for process, folder in running:
@@ -137,7 +137,10 @@ def _wait(process: subprocess.Popen[bytes], time_limit: float | None) -> bool:
 
 
 def _wait_for_end(process: subprocess.Popen[bytes]) -> None:
-    """Return when the child has ended; where the system can, its number is still its own then."""
+    """Return when the child has ended.
+
+    If possible, do so before the system releases its process ID.
+    """
     if hasattr(os, "waitid"):
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     else:
@@ -145,9 +148,10 @@ def _wait_for_end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> bool:
-    """Kill the child and whatever it started; return whether it was there to be killed.
+    """Kill the child and its own child processes; return whether it was still running.
 
-    Once its code has been asked for, its number may be that of another process.
+    After the exit code was read, another process may have the child's process ID, so nothing is
+    killed.
     """
     with _lock, suppress(ProcessLookupError, PermissionError):
         if process.returncode is not None:
@@ -177,7 +181,7 @@ def _death(number: int) -> str:
     except ValueError:
         name = f"signal {number}"
     if name == "SIGKILL":
-        return f"was ended by {name}; the system may be out of memory"
+        return f"was killed by {name}; the system may be out of memory"
     return f"crashed ({name})"
 
 

@@ -1,7 +1,7 @@
-"""Job: what a tool is asked, as files in a private folder; and what the tools' modules share.
+"""Job: the input of a tool, as files in a private folder.
 
-Tools want whole weights: real ones are scaled here. Imports NumPy only, so that the worker process
-starts fast.
+Also functions that the tools' modules share. Tools need integer weights, so real weights are scaled
+here. Imports NumPy only, so that the worker process starts fast.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LIMIT_32 = 2**30
 
 
 class Whole(NamedTuple):
-    """Whole weights int64, the factor they were scaled by, and a remark if rounding is coarse."""
+    """Integer weights int64, the factor that scaled them, and a note if rounding is coarse."""
 
     values: npt.NDArray[np.int64]
     scale: float
@@ -37,9 +37,9 @@ class Whole(NamedTuple):
 def whole_weights(values: npt.NDArray[Any], limit: int, *, least: int = 0) -> Whole:
     """Return non-negative weights as whole numbers whose total is at most about `limit`.
 
-    Whole numbers within the limit are kept. Others are scaled so that rounding changes the smallest
-    positive one by 1e-6 of itself at most. Where the limit allows only coarser numbers, the note
-    says so. least: the smallest whole number that a positive weight may become.
+    Whole numbers within the limit are unchanged. Other weights are scaled so that rounding changes
+    the smallest positive one by at most 1e-6 of its value. If the limit permits only coarser
+    numbers, the note says so. least: the smallest whole number that a positive weight may become.
     """
     total = float(values.sum(dtype=np.float64)) if values.size else 0.0
     rounded = values if values.dtype.kind in "iu" else np.rint(values)
@@ -73,8 +73,8 @@ def edge_weights(job: Job, limit: int) -> Whole:
 def heaviest_blocks(job: Job, total: int) -> npt.NDArray[np.int64]:
     """Return the largest weights (k,) of blocks, for whole vertex weights that add up to `total`.
 
-    That is (1 + epsilon) times the target rounded down, but at least the target rounded up: else
-    targets that are not whole could leave room for less than the total.
+    The limit is floor((1 + epsilon) x target), but at least ceil(target): otherwise the blocks
+    might not be able to hold the total.
     """
     targets = job.targets * (total / job.targets.sum())
     rounding = 1e-9 * targets  # a target such as 96.00000000000001 is 96
@@ -93,13 +93,13 @@ OPTIONS = ("tool", "epsilon", "seed", "threads", "objective", "preset")
 
 @dataclass(frozen=True)
 class Job:
-    """A graph as `Graph` holds it, targets (k,) in any unit, and what is wanted of the tool.
+    """A graph with the arrays of `Graph`, targets (k,) in any unit, and the options of the tool.
 
-    With several weights a vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,)
-    are None where all weigh 1; both may be real numbers. tree (depth, k): which blocks belong
-    together at each depth, for tools that divide along it; None for all others. part (n,): the
-    blocks to begin with, for tools that refine; points (n, d): where vertices are, for tools that
-    look at no edge; None for all others.
+    With c weights per vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,) are
+    None if all weights are 1; both may be real numbers. tree (depth, k): for each depth, blocks
+    with equal numbers are in one group; only for tools that divide along a tree, else None. part
+    (n,): initial blocks, only for tools that refine. points (n, d): coordinates of the vertices,
+    only for tools that ignore edges.
     """
 
     tool: str
@@ -129,7 +129,7 @@ class Job:
 
     @property
     def nbytes(self) -> int:
-        """Room that the arrays need on disk [B]."""
+        """Bytes that the arrays take on disk."""
         arrays = (getattr(self, name) for name in ARRAYS)
         return sum(array.nbytes for array in arrays if array is not None)
 
@@ -146,8 +146,8 @@ class Job:
     def load(cls, folder: Path) -> Job:
         """Map the arrays of a saved job into memory and remove their files.
 
-        A mapped file keeps its content until the process ends, so nothing is left behind even
-        where both processes are killed; on Windows the files stay until the folder goes.
+        A mapped file keeps its content until the process ends, so nothing is left behind even if
+        both processes are killed. On Windows the files remain until the folder is removed.
         """
         fields: dict[str, Any] = json.loads((folder / "job.json").read_text())
         for name in ARRAYS:

@@ -1,4 +1,4 @@
-"""KaMinPar [GHSS21]_. Its Python interface reads graphs from files only, in ParHIP's format."""
+"""KaMinPar [GHSS21]_: its Python interface reads graphs only from files in ParHIP's format."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def prepare(job: Job, folder: Path) -> Call:
 
     notes = remarks(vwgt, adjwgt)
     if job.threads > 1:
-        notes += ("with several threads its result may differ from run to run",)
+        notes += ("with several threads, KaMinPar's result may differ from run to run",)
     return Call(run, f"kaminpar {kaminpar.__version__}", notes)
 
 
 def write_parhip(path: Path, job: Job, vwgt: Whole, adjwgt: Whole, *, wide: bool) -> None:
-    """Write the graph in ParHIP's format. wide: the reader's numbers have 64 bits.
+    """Write the graph in ParHIP's format. wide: whether the reader uses 64-bit numbers.
 
     Offsets count bytes from the beginning of the file.
     """

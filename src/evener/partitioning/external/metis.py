@@ -1,7 +1,7 @@
-"""METIS k-way and recursive bisection [KK98]_: through pymetis, or for several weights libmetis.
+"""METIS k-way and recursive bisection [KK98]_: by pymetis, or for several weights by libmetis.
 
-pymetis passes one weight a vertex only. libmetis, called through ctypes, is part of most Linux
-distributions.
+pymetis passes only one weight per vertex. libmetis is called by ctypes; most Linux distributions
+contain it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
 
 
 def _by_pymetis(job: Job) -> Call:
-    """Return the prepared Call of pymetis; its tolerance is a whole number of thousandths."""
+    """Return the prepared Call of pymetis; its tolerance is rounded to thousandths."""
     import pymetis
 
     index = np.dtype(pymetis.zero_copy_dtype())
@@ -110,7 +110,10 @@ def missing() -> str | None:
 
 
 def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
-    """Return libmetis made ready; targets (k, c) and tolerances are its real numbers."""
+    """Return the prepared Call of libmetis.
+
+    targets (k, c) and tolerances have METIS's real type.
+    """
     metis = MetisLibrary.loaded()
     limit = LIMIT_64 if metis.index.itemsize == 8 else LIMIT_32
     columns = [whole_weights(np.asarray(column), limit) for column in loads.T]
@@ -128,7 +131,7 @@ def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
 
 
 class WholeGraph(NamedTuple):
-    """A graph in whole numbers: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,) or None."""
+    """A graph of integers: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,) or None."""
 
     xadj: npt.NDArray[Any]
     adjncy: npt.NDArray[Any]
@@ -138,7 +141,7 @@ class WholeGraph(NamedTuple):
 
 @dataclass(frozen=True)
 class MetisLibrary:
-    """libmetis, loaded, with the types of its whole and real numbers."""
+    """libmetis, loaded, with its integer type and real type."""
 
     functions: ctypes.CDLL
     index: np.dtype[Any]
@@ -167,9 +170,10 @@ class MetisLibrary:
         *,
         recursive: bool,
     ) -> npt.NDArray[Any]:
-        """Return the block of each vertex (n,). shares (k, c): of each weight, they add up to 1.
+        """Return the block of each vertex (n,). shares (k, c): targets.
 
-        tolerance: largest block over its target; None: METIS's own. Raises RuntimeError.
+        They sum to 1 for each weight. tolerance: largest ratio of block weight to target; None:
+        METIS's default. Raises RuntimeError if METIS fails.
         """
         n, several = lists.vwgt.shape
         part = np.full(n, -1, self.index)
@@ -188,7 +192,7 @@ class MetisLibrary:
         )  # fmt: skip
         arguments.release()
         if code != OK:
-            raise RuntimeError(f"METIS returned {code}")
+            raise RuntimeError(f"METIS returned the error code {code}")
         return part
 
 
@@ -209,7 +213,7 @@ def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
 
 
 def _is_newer(metis: ctypes.CDLL) -> bool:
-    """Return whether this is METIS 5.2 or newer: it tells no version, but has this function."""
+    """Return whether this is METIS 5.2 or newer, as it has a function that older versions lack."""
     return hasattr(metis, "METIS_CacheFriendlyReordering")
 
 
@@ -218,7 +222,7 @@ def _version(metis: ctypes.CDLL) -> str:
 
 
 def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:
-    """Return METIS's integer type, by how many bytes of options it fills."""
+    """Return METIS's integer type, found from how many bytes of options METIS sets."""
     options = np.full(8 * N_OPTIONS, UNTOUCHED, np.uint8)
     metis.METIS_SetDefaultOptions(address(options))
     filled = int((options[4 * N_OPTIONS :] != UNTOUCHED).any())
@@ -226,7 +230,7 @@ def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:
 
 
 def _number_type(metis: ctypes.CDLL, index: np.dtype[Any]) -> np.dtype[Any]:
-    """Return METIS's real type: with the other one, it finds that targets do not add up to 1."""
+    """Return METIS's real type: with the other type, METIS reports that targets do not sum to 1."""
     for number in (np.dtype(np.float32), np.dtype(np.float64)):
         arguments, part = KeptArrays(index), np.zeros(4, index)
         shares = np.full((2, 2), 0.5)

@@ -1,7 +1,7 @@
-"""Mt-KaHyPar [GHSS24]_: the cut on the graph, the total volume on a hypergraph.
+"""Mt-KaHyPar [GHSS24]_: minimises the cut of a graph, or the total volume as a hypergraph.
 
-The hypergraph has a net for each vertex and its neighbours; the sum over all nets of the blocks
-they touch, minus one, is the total volume.
+The hypergraph has one net per vertex, which contains the vertex and its neighbours. The sum over
+all nets of (number of blocks in the net - 1) is the total volume.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DETERMINISTIC = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return the prepared Call of Mt-KaHyPar; its weights are 32 bits wide."""
+    """Return the prepared Call of Mt-KaHyPar; its weights have 32 bits."""
     import mtkahypar
 
     preset = (PRESETS if job.threads == 1 else DETERMINISTIC)[job.preset]

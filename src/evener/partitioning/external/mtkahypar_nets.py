@@ -1,4 +1,4 @@
-"""Mt-KaHyPar on a hypergraph whose nets are given: fewest blocks in each net, less one (km1)."""
+"""Mt-KaHyPar on a given hypergraph: minimises the sum of (number of blocks in a net - 1) (km1)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evener.partitioning.external.mtkahypar import PRESETS
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return Mt-KaHyPar made ready: net v has the vertices adjncy[xadj[v]:xadj[v + 1]], not two."""
+    """Return the prepared Call: net v has the vertices adjncy[xadj[v]:xadj[v + 1]], and not v."""
     import mtkahypar
 
     m = job.adjncy.size // 2

@@ -1,6 +1,7 @@
-"""Scotch [PR96]_, through ctypes: its shared library is part of most Linux distributions.
+"""Scotch [PR96]_, called by ctypes: most Linux distributions contain its shared library.
 
-Blocks of unequal targets are Scotch's mapping onto a weighted complete graph.
+For unequal targets, Scotch maps the graph to a complete graph whose vertices have the targets as
+weights.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ TARGETS_TOTAL = 2**24
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Load and return libscotch, or None where there is none.
+    """Load and return libscotch, or None if it is not installed.
 
-    libscotch calls the error handler of libscotcherr without linking to it, so that one is
-    loaded first and its symbols are made visible.
+    libscotch calls the error handler of libscotcherr without linking to it, so libscotcherr is
+    loaded first, with global symbols.
     """
     if _load("scotcherr", ctypes.RTLD_GLOBAL) is None:
         return None
@@ -58,7 +59,7 @@ def library_version() -> str | None:
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return the prepared Call of Scotch: only the mapping is left to do."""
+    """Return the prepared Call of Scotch; its `run` only computes the mapping."""
     scotch = library()
     if scotch is None:
         raise OSError("libscotch or libscotcherr cannot be loaded")
@@ -80,12 +81,12 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
             arrays.keep(job.adjncy),
             arrays.keep(adjwgt.values) if job.adjwgt is not None else None,
         ),
-        "build the graph",
+        "build its graph",
     )
     targets = whole_weights(job.targets, TARGETS_TOTAL, least=1).values
     _check(
         scotch.SCOTCH_archCmpltw(mapping, number(job.k), arrays.keep(targets)),
-        "take the targets",
+        "use the targets",
     )
     flags = number(STRATEGIES[job.preset])
     _check(

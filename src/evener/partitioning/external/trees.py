@@ -1,6 +1,6 @@
 """Divides a graph along a tree of blocks, or bisects it into a tree, by METIS in one process.
 
-Imports NumPy only, as the process in which METIS runs needs it.
+Imports NumPy only, because the process in which METIS runs needs it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Divide = Callable[[Weighted, npt.NDArray[np.float64]], npt.NDArray[Any]]
 def part_of_graph(
     graph: Weighted, chosen: npt.NDArray[np.int64], place: npt.NDArray[np.int64]
 ) -> Weighted:
-    """Return the graph of the chosen vertices. place (n,): -1 everywhere, and again afterwards."""
+    """Return the subgraph of the chosen vertices. place (n,): -1 everywhere, before and after."""
     place[chosen] = np.arange(chosen.size)
     starts, degrees = graph.xadj[chosen], np.diff(graph.xadj)[chosen]
     offsets = np.concatenate([[0], np.cumsum(degrees)])
@@ -51,9 +51,10 @@ def part_of_graph(
 
 
 def bisected(graph: Weighted, divide: Divide) -> npt.NDArray[np.int32]:
-    """(depth, n) tree: which vertices are together, halved from depth to depth until each is alone.
+    """Return the tree (depth, n) of recursive bisections, down to single vertices.
 
-    Weights of both halves are to be equal, each of the c weights for itself.
+    In row i, vertices with equal numbers are in the same part. Both halves of a part get about
+    equal sums of each of the c weights.
     """
     n = graph.vwgt.shape[0]
     place = np.full(n, -1, np.int64)
@@ -89,10 +90,10 @@ def along_tree(
     tree: npt.NDArray[np.int32],
     divide: Divide,
 ) -> npt.NDArray[np.int32]:
-    """(n,) block of each vertex: divided among the branches of a tree, from the root down.
+    """Return the block (n,) of each vertex by dividing vertices among branches, from the root down.
 
-    abilities (k, c): of each block for each weight; a branch is to get the share of its sum. tree
-    (depth, k): as of `bisected`.
+    abilities (k, c): ability of each block for each weight; a branch gets weight in proportion to
+    the sum of its blocks. tree (depth, k): as in `bisected`.
     """
     n, k = graph.vwgt.shape[0], abilities.shape[0]
     part = np.zeros(n, np.int32)
@@ -125,7 +126,11 @@ def _divided(
     sums: npt.NDArray[np.float64],
     divide: Divide,
 ) -> npt.NDArray[Any]:
-    """Return the branch of each vertex; no more vertices than branches: the able ones get one."""
+    """Return the branch of each vertex.
+
+    If there are no more vertices than branches, the ablest branches get one vertex each, the
+    heaviest vertex first.
+    """
     if vertices.size <= len(sums):
         ablest = np.argsort(-sums.prod(axis=1), kind="stable")
         heaviest = np.argsort(-graph.vwgt[vertices].prod(axis=1, dtype=np.float64), kind="stable")
@@ -139,7 +144,7 @@ CLUSTERS, TREE = "metis-clusters", "metis-tree"
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return METIS made ready: `metis-clusters` returns a tree (depth, n), `metis-tree` blocks."""
+    """Return the prepared Call: `metis-clusters` returns a tree (depth, n), `metis-tree` blocks."""
     metis = MetisLibrary.loaded()
     limit = LIMIT_64 if metis.index.itemsize == 8 else LIMIT_32
     vwgt = np.asarray(job.vwgt)

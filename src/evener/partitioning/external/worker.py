@@ -2,8 +2,8 @@
 
     python -m evener.partitioning.external.worker FOLDER MODULE TIME_LIMIT
 
-FOLDER holds a saved Job and receives part.npy and result.json. MODULE has
-`prepare(job, folder) -> Call`.
+FOLDER contains a saved Job; part.npy and result.json are written to it. MODULE has `prepare(job,
+folder) -> Call`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GRACE = 10.0  # seconds after the limit
 
 
 def main(folder: Path, module: str, time_limit: float) -> int:
-    """Run the tool; returns 0, or 1 where it raised, with the message in result.json."""
+    """Run the tool; return 0, or 1 if it raised an exception, with the message in result.json."""
     parent = os.getppid()
     _end_with_parent(time_limit)
     try:
@@ -42,10 +42,10 @@ def main(folder: Path, module: str, time_limit: float) -> int:
 
 
 def _end_with_parent(time_limit: float) -> None:
-    """Let the system end this process when its parent is gone, whatever the tool is doing.
+    """Let the system end this process when its parent ends, whatever the tool is doing.
 
-    Standard input is a pipe into which nothing is written: it closes when the parent ends, however
-    it ends. The default action of both signals is to end the process, C code or not.
+    Standard input is a pipe to which nothing is written: it is closed when the parent ends, for any
+    reason. The default action of both signals ends the process, even inside C code.
     """
     if hasattr(signal, "setitimer") and time_limit > 0:
         signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)

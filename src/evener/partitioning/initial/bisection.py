@@ -109,8 +109,8 @@ def by_halves(
     """Return the block (n,) of every vertex, by recursive bisection with given functions.
 
     order (k,): the blocks. halve(piece, blocks, seed) returns the side 0 or 1 of every vertex, the
-    blocks in an order, and the number of the first blocks that belong to side 0. side_of(piece,
-    side, s): like the function `side_of`.
+    blocks in an order, and how many of the first blocks belong to side 0. side_of(piece, side, s):
+    like the function `side_of`.
     """
     part = np.zeros(whole.n, np.int32)
     waiting = [(whole, np.arange(whole.n), order, seed)]
@@ -130,7 +130,7 @@ def by_halves(
 
 
 def _dealt(targets: list[float], blocks: list[int], deal: str) -> tuple[list[int], int]:
-    """Return the blocks in an order, and the number of the first blocks that go to side 0."""
+    """Return the blocks in an order, and how many of the first blocks go to side 0."""
     if deal == "weight":
         total = list(accumulate(targets[b] for b in blocks))
         middle = total[-1] / 2

@@ -1,4 +1,4 @@
-"""Kernels of bisection: two-way FM, a side grown from a vertex, a side taken out as a graph."""
+"""Kernels of bisection: two-way FM, growing a side from a vertex, extracting a side as a graph."""
 
 # mypy: ignore-errors
 
@@ -37,11 +37,12 @@ class TwoWayScratch(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def refine_sides(graph, low, high, side, weight, scratch):
-    """Lower the cut between two sides in place, side 0 within [low, high]; return cut and weight.
+    """Reduce the cut between two sides in place, with the weight of side 0 within [low, high].
 
-    Two-way FM [FM82]_. A pass moves every vertex at most once, at any loss, and is rolled back to
-    its best point: least weight outside the limits, then least cut, then nearest to their middle.
-    On its way it may leave the limits by the heaviest vertex. side (n,); weight: of side 0.
+    Two-way FM [FM82]_. A pass moves every vertex at most once, even at a loss, and is rolled back
+    to its best state: least weight outside the limits, then least cut, then nearest to the middle
+    of the limits. During a pass, the limits may be exceeded by the heaviest vertex. side (n,).
+    weight: weight of side 0. Returns the cut and the weight of side 0.
     """
     gain, moved, heaps = scratch
     n, middle, heaviest = side.size, 0.5 * (low + high), 0.0
@@ -88,7 +89,10 @@ def refine_sides(graph, low, high, side, weight, scratch):
 
 @inner(error_model="numpy", counted=False)
 def _begin_pass(graph, side, everywhere, gain, heaps):
-    """Set all gains, put vertices at the border, or all, into the heaps; return the cut."""
+    """Compute all gains, put vertices at the border (or all vertices) into the heaps.
+
+    Returns the cut.
+    """
     cut = np.int64(0)
     heaps.size[:] = 0
     for v in range(side.size):
@@ -108,7 +112,7 @@ def _begin_pass(graph, side, everywhere, gain, heaps):
 
 @inner(error_model="numpy", counted=False)
 def _side_to_leave(heaps, weight, off, high, middle):
-    """Return the side of the next move: the one that is too heavy, or else of the larger gain."""
+    """Return the side of the next move: the side that is too heavy, else that of larger gain."""
     if heaps.size[0] == 0 or heaps.size[1] == 0:
         return 0 if heaps.size[0] > 0 else 1
     if off > 0:
@@ -120,7 +124,7 @@ def _side_to_leave(heaps, weight, off, high, middle):
 
 @inner(error_model="numpy", counted=False)
 def _update_neighbours(graph, side, v, s, gain, heaps):
-    """Update the gains of the neighbours of v, which left side s; they wait from now on."""
+    """Update the gains of the neighbours of v, which left side s, and add them to the heaps."""
     for e in range(graph.xadj[v], graph.xadj[v + 1]):
         u = graph.adjncy[e]
         i = heaps.place[u]
@@ -139,7 +143,7 @@ def _update_neighbours(graph, side, v, s, gain, heaps):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def hops(xadj, adjncy, start, queue, distance):
-    """Fill distance (n,) with the number of edges from `start`, -1 where no path leads.
+    """Fill distance (n,) with the number of edges from `start`; -1 for unreachable vertices.
 
     Returns the vertex reached last; queue (n,) is scratch.
     """
@@ -161,8 +165,9 @@ def hops(xadj, adjncy, start, queue, distance):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def breadth_first_order(xadj, adjncy, begin, order, seen):
-    """Fill order (n,) with all vertices, breadth first from order[:begin], then from the first
-    vertex of each component not reached.
+    """Fill order (n,) with all vertices, breadth first from order[:begin].
+
+    If a component is not reached, its first vertex is the next start.
     """
     seen[:] = False
     for i in range(begin):
@@ -178,7 +183,7 @@ def order_beside(xadj, adjncy, order, seen):
 
 @njit(cache=True, nogil=True)
 def _fill_breadth_first(xadj, adjncy, begin, order, seen):
-    """Fill order from `begin` on with vertices not `seen`, breadth first from those before."""
+    """Fill order from `begin` on with vertices not `seen`, breadth first from earlier entries."""
     tail, after = begin, 0
     for head in range(order.size):
         if head == tail:
@@ -198,10 +203,10 @@ def _fill_breadth_first(xadj, adjncy, begin, order, seen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(graph, start, goal, most, part, heap):
-    """Move vertices from side 1 to side 0, the one of least new cut first, from `start` on.
+    """Move vertices from side 1 to side 0, starting at `start`, each with the smallest new cut.
 
-    Ends once side 0 weighs `goal`; returns its weight, which stays below `most`. part (n,): all 1;
-    heap.place (n,): all -1, also afterwards.
+    Ends once side 0 weighs `goal`; its weight stays below `most`. Returns this weight. part (n,):
+    must be 1 everywhere; heap.place (n,): -1 everywhere, before and after.
     """
     n, place = part.size, heap.place
     weight, size, v = 0.0, 0, np.int64(start)

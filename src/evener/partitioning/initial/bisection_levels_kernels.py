@@ -1,6 +1,6 @@
-"""Multilevel bisection in one kernel: pair vertices until few are left, halve those, refine back.
+"""Multilevel bisection in one kernel: coarsen by pairing vertices, bisect, refine on all levels.
 
-The graphs of all levels lie one after the other in flat arrays.
+The graphs of all levels are stored one after the other in flat arrays.
 """
 # mypy: ignore-errors
 
@@ -41,10 +41,10 @@ OFF_COST = 10  # what a start that is off its limits by all weight costs, in cut
 
 
 class LevelArrays(NamedTuple):
-    """The graphs of all levels, one after the other, as `_shrink_all` lays them out.
+    """The graphs of all levels, one after the other, in the layout of `_shrink_all`.
 
-    Level i has size[i] vertices, from start[i] on in vwgt, coarse_of and sides, and from
-    start[i] + i on in xadj; its entries lie in adjncy and adjwgt from first[i] to first[i + 1].
+    Level i has size[i] vertices, from start[i] on in vwgt, coarse_of and sides, and from start[i] +
+    i on in xadj; its entries are adjncy and adjwgt from first[i] to first[i + 1] - 1.
     """
 
     xadj: np.ndarray  # uint32: where a vertex's entries begin, counted from first[i]
@@ -62,9 +62,9 @@ class LevelArrays(NamedTuple):
 def _pair_vertices(graph, order, heaviest, leader, waiting, single):
     """Pair neighbours along heavy edges, in this order; return the number of clusters.
 
-    leader (n,): the first vertex of a cluster. Where many find no mate, as leaves of a hub do,
-    those whose heaviest edges lead to the same vertex are paired; waiting (n + 1,) and single (n,)
-    are memory.
+    leader (n,): the first vertex of each vertex's cluster. If many vertices find no partner, such
+    as the leaves of a hub, vertices whose heaviest edges lead to the same vertex are paired.
+    waiting (n + 1,) and single (n,) are scratch.
     """
     xadj, adjncy, adjwgt, vwgt = graph
     n = order.size
@@ -117,9 +117,9 @@ def _pair_vertices(graph, order, heaviest, leader, waiting, single):
 
 @inner(error_model="numpy", counted=False)
 def _light_first(xadj, order, sorted_order, starts):
-    """Sort vertices by degree, stable; those of MANY edges and more count as equal.
+    """Sort vertices by degree, stable; degrees of at least MANY count as equal.
 
-    sorted_order (n,) and starts (MANY + 2,) are memory.
+    sorted_order (n,) and starts (MANY + 2,) are scratch.
     """
     starts[:] = 0
     for v in order:
@@ -135,7 +135,7 @@ def _light_first(xadj, order, sorted_order, starts):
 
 @inner()
 def _longer(values, room):
-    """Return the same values in an array with room for so many."""
+    """Return the same values in an array of length `room` or more."""
     if room <= values.size:
         return values
     copy = np.empty(max(room, 2 * values.size), values.dtype)
@@ -153,7 +153,7 @@ def _total(values):
 
 @inner(error_model="numpy")
 def _shrink_all(seed, levels):
-    """Pair vertices again and again, until ENOUGH are left or few find a mate.
+    """Coarsen by pairing vertices until ENOUGH are left, or until few vertices find a partner.
 
     Level 0 is given, with all sides 0. Returns the last level, and adjncy and adjwgt, which may
     have grown.
@@ -206,8 +206,8 @@ def _shrink_all(seed, levels):
 def _first_sides(graph, goal, room, seed, tries, sides, tried, walk, scratch):
     """Grow side 0 from a random vertex, or from one far from it, and refine; keep the best try.
 
-    Returns the weight of side 0, which is to be `goal`, off by `room` at most. sides (n,) receives
-    the sides; tried (n,) and walk (3, n) are memory.
+    Returns the weight of side 0, which differs from `goal` by at most `room`. sides (n,) is set to
+    the sides; tried (n,) and walk (3, n) are scratch.
     """
     n, total = sides.size, _total(graph.vwgt)
     heaps = scratch.heaps
@@ -249,7 +249,7 @@ def cut_weight(xadj, adjncy, adjwgt, part):
 
 @inner(error_model="numpy", counted=False)
 def _room_for(vwgt, goal, total, slack):
-    """Return what side 0 may be off its goal: slack of the lighter side, or half a vertex."""
+    """Return the permitted deviation of side 0: slack x lighter side, or half a heaviest vertex."""
     heaviest = 0.0
     for v in range(vwgt.size):
         heaviest = max(heaviest, vwgt[v])
@@ -260,8 +260,8 @@ def _room_for(vwgt, goal, total, slack):
 def halve(graph, share, slack, seed, tries, side):
     """Set side (n,) int32 so that side 0 has about `share` of the weight; return the cut.
 
-    Side 0 is off by `slack` of the lighter side's goal, or by half the heaviest vertex, at most.
-    tries: starts on the smallest graph. seed: uint64, not 0.
+    Side 0 misses its goal by at most `slack` x the lighter side's goal, or half the heaviest
+    vertex. tries: number of attempts on the smallest graph. seed: uint64, not 0.
     """
     n, m, total = graph.vwgt.size, graph.adjncy.size, _total(graph.vwgt)
     goal = share * total
@@ -290,9 +290,10 @@ def halve(graph, share, slack, seed, tries, side):
 
 
 class HalvingTree(NamedTuple):
-    """A tree of halves: share (h,) of the weight for side 0 of each, and what each side is next.
+    """A tree of h bisections: for each, the share (h,) of the weight for side 0, and its two sides.
 
-    seed (h,) uint64. below (h, 2): the half that a side is halved by, or -1 less its only block.
+    seed (h,) uint64. below (h, 2): the bisection of each side; or, for a side of one block, -1 -
+    block.
     """
 
     share: np.ndarray
@@ -302,9 +303,10 @@ class HalvingTree(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def halve_again(graph, halves, slack, tries, part):
-    """Set part (n,) to the block of every vertex: the graph is halved, and the halves again.
+    """Set part (n,) to the block of every vertex by recursive bisection.
 
-    halves: the whole tree, the first the half of the whole graph. Others as of `halve`.
+    halves: the whole tree; its first entry bisects the whole graph. The other arguments are those
+    of `halve`.
     """
     n = part.size
     members, moved, rank = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint32)
@@ -340,7 +342,7 @@ def halve_again(graph, halves, slack, tries, part):
 
 @inner(error_model="numpy")
 def _piece(graph, part, members, rank):
-    """Return the graph of members, all those vertices whose `part` is that of the first."""
+    """Return the subgraph of members: all vertices in the same block of `part` as members[0]."""
     room = np.int64(0)
     for i in range(members.size):
         v = members[i]
@@ -358,7 +360,7 @@ def _piece(graph, part, members, rank):
 
 @inner(error_model="numpy", counted=False)
 def _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch):
-    """Halve the smallest graph, and refine its sides on all levels; return the cut."""
+    """Bisect the smallest graph, and refine the sides on all levels; return the cut."""
     xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first = levels
     cut, weight = np.int64(0), 0.0
     for level in range(depth, -1, -1):

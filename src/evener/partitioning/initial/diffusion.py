@@ -34,9 +34,9 @@ class Spread:
     """The effort of diffusion.
 
     rounds: how often blocks are formed from loads. steps: how far loads spread in each round.
-    settled: rounds end after one that changes less than this fraction of the vertices. dense: for
-    at most this number of blocks, all loads are stored on small graphs, which is faster than
-    dropping small ones.
+    settled: rounds end after one that changes less than this fraction of the vertices. dense:
+    largest number of blocks for which all loads are stored on small graphs; this is faster than
+    dropping small loads.
     """
 
     rounds: int

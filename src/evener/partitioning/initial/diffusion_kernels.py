@@ -1,4 +1,4 @@
-"""Kernels of diffused blocks: every vertex knows the loads of the few blocks near it."""
+"""Kernels of diffusion: every vertex stores the loads of the few blocks near it."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ DUST = np.float32(0.05)  # loads below this share of the largest at a vertex are
 
 
 class DiffusedLoads(NamedTuple):
-    """The loads that vertices hold: block, load (n, MOST), of which the first count (n,) count."""
+    """The loads of the vertices: block, load (n, MOST).
+
+    The first count[v] entries of row v are valid.
+    """
 
     block: np.ndarray
     load: np.ndarray
@@ -30,10 +33,10 @@ class DiffusedLoads(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shares(xadj, adjwgt, moves, share):
-    """Set share (n,) to what reaches a vertex over an edge of weight 1, in one step.
+    """Set share (n,) to the fraction of load that an edge of weight 1 brings to a vertex per step.
 
-    moves: the share of its load that a vertex takes from its neighbours. 0 where its edges weigh
-    nothing.
+    moves: fraction of its load that a vertex takes from its neighbours. A share is 0 if the
+    vertex's edges have no weight.
     """
     for v in range(share.size):
         weight = np.float32(xadj[v + 1] - xadj[v])
@@ -46,10 +49,10 @@ def shares(xadj, adjwgt, moves, share):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def layers(xadj, adjncy, part, fixed, steps, layer, queue):
-    """Set layer (n,) to the edges from each vertex to the nearest border, at most `steps`.
+    """Set layer (n,) to the hop distance from each vertex to the nearest border, at most `steps`.
 
-    Loads of other blocks arrive no earlier, and never at `fixed` vertices, which are in layer
-    `steps`. queue (n,) is scratch.
+    Loads of other blocks arrive no earlier than after this number of steps, and never at `fixed`
+    vertices, whose layer is `steps`. queue (n,) is scratch.
     """
     head, tail = 0, 0
     for v in range(part.size):
@@ -77,7 +80,7 @@ def layers(xadj, adjncy, part, fixed, steps, layer, queue):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def start(part, loads):
-    """Set load 1 of its own block on every vertex."""
+    """Set the load of every vertex to 1, of its own block."""
     block, load, count = loads
     for v in range(part.size):
         block[v, 0], load[v, 0], count[v] = part[v], np.float32(1.0), 1
@@ -85,11 +88,12 @@ def start(part, loads):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def spread(graph, stay, share, layer, step, first, last, before, after, pool, near):
-    """Set the loads of vertices [first, last) to `stay` times their own and, for the rest, their
-    neighbours', by edge weight; vertices farther from a border than `step` keep theirs.
+    """Do one step of diffusion for the vertices from first to last - 1.
 
-    share, layer (n,): of `shares` and `layers`. before, after: the loads. pool (k,) is zero before
-    and after; near (k,) is scratch.
+    The new loads of a vertex are `stay` x its own, plus its neighbours' loads weighted by the
+    edges. Vertices farther from a border than `step` keep their loads. share, layer (n,): see
+    `shares` and `layers`. before, after: the loads. pool (k,) is zero before and after; near (k,)
+    is scratch.
     """
     xadj, adjncy, adjwgt, _ = graph
     block, load, count = before
@@ -147,10 +151,10 @@ def _keep_largest(pool, near, found, block, load):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(vwgt, loads, targets, factor, part, contested):
-    """Give every vertex to the block with the largest load times its factor, and correct factors.
+    """Give every vertex to the block with the largest load x factor, and correct the factors.
 
-    Of equal ones, to the block of the lowest number. factor (k,): changed until blocks weigh about
-    `targets` (k,). part (n,): set; contested (n,) is scratch. Returns how many vertices change.
+    Ties go to the lowest block. factor (k,): changed until the blocks' weights are near `targets`
+    (k,). part (n,) is set; contested (n,) is scratch. Returns the number of vertices that change.
     """
     block, load, count = loads
     n, k = part.size, targets.size
@@ -188,9 +192,9 @@ def settle(vwgt, loads, targets, factor, part, contested):
 
 @inner(error_model="numpy", counted=False)
 def _correct(weight, targets, factor):
-    """Change factors (k,) so that blocks come nearer to their targets; return whether one was off.
+    """Change factors (k,) so that blocks come nearer to their targets; return whether any was off.
 
-    Where none was, factors stay.
+    If none was off, the factors are not changed.
     """
     worst = 0.0
     for b in range(targets.size):
@@ -212,7 +216,7 @@ def _start_densely(part, now, later):
 
 @inner(error_model="numpy", counted=False)
 def _spread_densely(graph, share, layer, step, before, after):
-    """As spread, of the loads (n, k) of all blocks: for few blocks in small space, many edges."""
+    """Like spread, but with the loads (n, k) of all blocks: for small graphs with few blocks."""
     xadj, adjncy, adjwgt, _ = graph
     unit, k = adjwgt.size == 0, before.shape[1]
     for v in range(layer.size):
@@ -229,7 +233,7 @@ def _spread_densely(graph, share, layer, step, before, after):
 
 @inner(error_model="numpy", counted=False)
 def _sparse(loads, near, held):
-    """Take the largest loads of each vertex from those of all blocks (n, k), which become 0."""
+    """Store the largest loads of each vertex from the dense loads (n, k), and reset these to 0."""
     for v in range(len(loads)):
         found = 0
         for b in range(loads.shape[1]):
@@ -241,10 +245,11 @@ def _sparse(loads, near, held):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def diffuse(graph, targets, rounds, steps, least_changed, dense, fixed, part):
-    """Form the blocks (n,) of `part` anew in place, in a bounded number of rounds.
+    """Change the blocks (n,) of `part` in place by diffusion, in at most `rounds` rounds.
 
-    Loads spread `steps` steps in a round; one that changes fewer than least_changed vertices is the
-    last. dense: whether loads of all blocks are kept on the way. fixed: vertices that keep theirs.
+    Loads spread `steps` steps in each round; a round that changes fewer than least_changed vertices
+    is the last. dense: whether the loads of all blocks are stored. fixed: vertices that keep their
+    blocks.
     """
     xadj, adjncy, adjwgt, vwgt = graph
     n, k = part.size, targets.size

@@ -3,8 +3,8 @@
 Every method arranges the vertices in a line, by the curve or by a tree of bisections, with the
 blocks in ascending order along it. A boundary between two blocks is put where the cumulative weight
 of all vertices before it is nearest to the cumulative target of all blocks before it. So each
-boundary is off by at most half a heaviest vertex and each block by at most one, and errors do not
-add up along the tree.
+boundary is off by at most half the weight of the heaviest vertex, each block by at most one such
+weight, and errors do not add up along the tree.
 
 Sources: recursive coordinate bisection [BB87]_, inertial bisection [Sim91]_, curves [PB94]_.
 """
@@ -26,11 +26,11 @@ def hilbert_blocks(
 ) -> npt.NDArray[np.int32]:
     """Return the block (n,) of every point, by cutting a Hilbert curve into one piece per block.
 
-    points (n, 2) or (n, 3); weights (n,) not negative, or None: 1 each; targets (k,) not
-    negative, rescaled to the total weight. Returns part (n,). No block is more than one heaviest
-    vertex off its target; none is empty where weights are 1 and targets at least 1. Weights that
-    are all zero count as 1. Raises InputError for wrong shapes, NaN and negative numbers, and
-    InfeasibleError for targets that are all zero.
+    points (n, 2) or (n, 3); weights (n,) not negative, or None if all are 1; targets (k,) not
+    negative, rescaled to the total weight. No block is off its target by more than the heaviest
+    vertex; if weights are 1 and targets at least 1, no block is empty. If all weights are zero,
+    they count as 1. Raises InputError for wrong shapes, NaN and negative numbers, and
+    InfeasibleError if all targets are zero.
     """
     points, weights, ideal = checked_input(points, weights, targets)
     order = hilbert_order(points)
@@ -87,7 +87,7 @@ def _bisect(
 def checked_input(
     points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return points, weights (empty: 1 each), and the cumulative target (k + 1,) at boundaries."""
+    """Return points, weights (empty: all 1), and cumulative targets (k + 1,) at boundaries."""
     points = within_range(as_points(points))
     n = len(points)
     if n >= 2**31:

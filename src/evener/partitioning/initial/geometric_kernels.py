@@ -1,11 +1,11 @@
-"""Recursive bisection of points by streaming passes: no sort, no gather.
+"""Recursive bisection of points by streaming passes, without sorting and indirect reads.
 
-The trick: the coordinates move along with the vertices, so every pass reads memory in order. A
-split is found by a histogram of the key over the range, which names the one bin that the split
-cuts; only that bin is looked at again. Moving is stable: within a range the vertices stay in
-ascending order, so ties between equal keys fall by vertex number without comparing any.
+The coordinates move together with the vertices, so every pass reads memory in order. A histogram of
+the keys finds the bin that contains the split; only this bin is examined again. Moves are stable:
+in a range the vertices stay in ascending order, so ties between equal keys are broken by vertex
+number without comparing numbers.
 
-`points` is (d, n), one row a coordinate; `weights` is empty where every vertex weighs 1.
+`points` is (d, n), one row per coordinate; `weights` is empty if all are 1.
 """
 
 # mypy: ignore-errors
@@ -23,11 +23,11 @@ LARGEST_SCALE = 1e300  # beyond it a bin's number could overflow
 
 @njit(cache=True, nogil=True)
 def bisect(points, weights, ideal, inertial, part):
-    """Split recursively: block b gets what lies between ideal[b] and ideal[b + 1].
+    """Split recursively: block b gets the points between ideal[b] and ideal[b + 1] of weight.
 
-    ideal (k + 1,) is the cumulative target weight, not decreasing, from 0 to the total. Each
-    boundary is put where the cumulative weight comes nearest to it; of two as near, the lower.
-    `points` and `weights` are destroyed; part (n,) is written.
+    ideal (k + 1,): cumulative target weights, not decreasing, from 0 to the total. Each boundary is
+    put where the cumulative weight is nearest to its ideal; of two equally near places, the lower.
+    `points` and `weights` are destroyed; part (n,) is set.
     """
     d, n = points.shape
     k = ideal.size - 1
@@ -82,7 +82,7 @@ def bisect(points, weights, ideal, inertial, part):
 
 @inner()
 def _middle(ideal, low, high):
-    """Boundary strictly between blocks low and high - 1 that halves their target best."""
+    """Return the boundary between blocks low and high - 1 that halves their target best."""
     half = 0.5 * (ideal[low] + ideal[high])
     b = low + np.searchsorted(ideal[low : high + 1], half)
     if b > low and half - ideal[b - 1] <= ideal[b] - half:
@@ -92,7 +92,7 @@ def _middle(ideal, low, high):
 
 @inner()
 def _copy_longest(points, first, last, keys):
-    """Keys: the coordinate with the largest extent, the first of several."""
+    """Fill keys with the coordinate of the largest extent; ties go to the first."""
     longest, extent = 0, -1.0
     for j in range(points.shape[0]):
         x = points[j]
@@ -107,7 +107,7 @@ def _copy_longest(points, first, last, keys):
 
 @inner()
 def _project(points, first, last, axis, keys):
-    """Keys: the component along the axis."""
+    """Fill keys with the component of each point along the axis."""
     d = points.shape[0]
     for i in range(first, last):
         key = axis[0] * points[0, i] + axis[1] * points[1, i]
@@ -118,7 +118,10 @@ def _project(points, first, last, axis, keys):
 
 @inner()
 def _principal_axis(points, weights, first, last, axis):
-    """Unit vector along which the weighted points spread most; a range of no weight counts 1s."""
+    """Return the unit vector along which the weighted points spread most.
+
+    Zero weights count as 1.
+    """
     d = points.shape[0]
     weighted = False
     if weights.size > 0:
@@ -147,7 +150,10 @@ def _principal_axis(points, weights, first, last, axis):
 
 @inner()
 def _largest_eigenvector(a, axis):
-    """By Jacobi's rotations; its largest component is positive. `a` is destroyed."""
+    """Return the eigenvector by Jacobi rotations; its largest component is positive.
+
+    Destroys `a`.
+    """
     d = a.shape[0]
     vectors = np.eye(d)
     for _ in range(12):  # sweeps; convergence is quadratic, five are enough for d = 3
@@ -190,7 +196,7 @@ def _largest_eigenvector(a, axis):
 
 @inner()
 def _split(keys, weights, origin, points, first, last, goal, candidates, spare, spare_origin):
-    """Move what belongs left of the split to the front; returns how many, and their weight."""
+    """Move the points left of the split to the front; return their number and weight."""
     if goal <= 0:
         return 0, 0.0
     pivot, equals, total = _find(keys, weights, first, last, goal, candidates)
@@ -227,10 +233,10 @@ def _split(keys, weights, origin, points, first, last, goal, candidates, spare, 
 
 @inner()
 def _find(keys, weights, first, last, goal, candidates):
-    """Where to split [first, last) so that the weight on the left is nearest to `goal` > 0.
+    """Find where to split [first, last) so that the weight on the left is nearest to `goal` > 0.
 
-    Returns (pivot, equals, weight): left are all keys below the pivot and the first `equals`
-    keys that equal it.
+    Returns (pivot, equals, weight): on the left are all keys below the pivot, and the first
+    `equals` keys equal to it.
     """
     weighted = weights.size > 0
     n = last - first
@@ -271,7 +277,7 @@ def _find(keys, weights, first, last, goal, candidates):
 
 @inner()
 def _place(x, w, order, done, goal):
-    """The exact split among sorted candidates; as _find."""
+    """Find the exact split among sorted candidates; returns the same values as _find."""
     weighted = w.size > 0
     equals = 0
     pivot = x[order[0]]

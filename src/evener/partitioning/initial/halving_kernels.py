@@ -1,4 +1,4 @@
-"""Two halves of some blocks, with given numbers of every kind: grown, then improved by swaps."""
+"""Divides blocks in two halves with given numbers of each kind, by growing and by swaps."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -10,10 +10,11 @@ STALLED = 40  # swaps without a new best after which a pass ends
 
 @njit(cache=True, nogil=True)
 def grow(starts, other, n_bytes, members, kind, room, first, side, tie):
-    """Put members into half 0, from block `first` on, as many of kind t as room (kinds,) says.
+    """Put members into half 0, from block `first` on, until it has room[t] blocks of each kind t.
 
-    The next block is the one that exchanges most with those in half 0, by room left. side (k,): 1
-    for all members on entry, others negative. tie (k,) is for work. Returns the last one put.
+    The next block is always the one that exchanges most with half 0, among kinds that are still
+    needed. side (k,): 1 for all members on entry, negative for others. tie (k,) is scratch. Returns
+    the last block put.
     """
     left = room.sum()
     for b in members:
@@ -38,10 +39,10 @@ def grow(starts, other, n_bytes, members, kind, room, first, side, tie):
 
 @njit(cache=True, nogil=True)
 def improve(starts, other, n_bytes, members, kind, kinds, passes, side):
-    """Swap blocks of a kind between the halves, Kernighan-Lin; returns the bytes between them.
+    """Swap blocks of equal kind between the halves (Kernighan-Lin); return the bytes between them.
 
-    A pass swaps every block once at most, the best pair first, whatever it gains, and is undone
-    back to its best point.
+    A pass swaps every block at most once, the best pair first, even at a loss, and is rolled back
+    to its best state.
     """
     size = members.size
     gain, locked = np.zeros(side.size), np.zeros(side.size, np.bool_)
@@ -100,7 +101,7 @@ def improve(starts, other, n_bytes, members, kind, kinds, passes, side):
 
 @inner()
 def _exchange(starts, other, n_bytes, b, c, side, gain):
-    """Swap b and c, and keep the gains of all others right."""
+    """Swap b and c, and update the gains of all other blocks."""
     for own in (b, c):
         for e in range(starts[own], starts[own + 1]):
             x = other[e]

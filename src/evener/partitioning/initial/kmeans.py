@@ -1,12 +1,13 @@
 """Balanced k-means: compact blocks of unequal weight from coordinates alone.
 
-Every block has a centre and an influence: a point belongs to the centre for which distance over
-influence is least. Rounds move the centres to the middle of their blocks and change influences
-until every block weighs what it should [vLMM18]_. A sample along the Hilbert curve settles the
-centres; a few rounds over all points settle the weights.
+Every block has a centre and an influence: a point belongs to the centre with the smallest distance
+/ influence. Each round moves the centres to the means of their blocks and changes the influences
+until the weights of the blocks are near their targets [vLMM18]_. The centres are computed on a
+sample along the Hilbert curve; a few rounds over all points then correct the weights.
 
-Centres start along the curve, or large blocks at the rim of the domain: there they have fewer
-neighbours and send less, and where some blocks are much larger than the rest, they send most.
+Initial centres lie along the curve, except that large blocks start at the rim of the domain. There
+they have fewer neighbours and send less; if some blocks are much larger than the rest, they send
+most.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ RIM_SAMPLE = 1 << 14  # points among which places at the rim are chosen
 
 @dataclass(eq=False)
 class Centres:
-    """Where the blocks' centres are, (k, d) in the unit box, and their influence (k,)."""
+    """The centres (k, d) of the blocks, in the unit box, and their influences (k,)."""
 
     places: FloatMatrix
     influence: FloatArray
 
 
 def start_along_curve(points: FloatMatrix, weights: FloatArray, targets: FloatArray) -> Centres:
-    """Centres in the middle of the stretches of the curve that weigh `targets`.
+    """Return centres in the middle of sections of the curve that weigh `targets`.
 
-    points (d, n) in a unit box, sorted along a curve; weights (n,), or (0,): all 1.
+    points (d, n) in a unit box, sorted along a curve; weights (n,), or (0,) if all are 1.
     """
     d, n = points.shape
     ends = np.cumsum(targets)
@@ -57,9 +58,9 @@ def start_along_curve(points: FloatMatrix, weights: FloatArray, targets: FloatAr
 
 
 def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) -> Centres:
-    """Large blocks spread evenly over the rim of the points' box, the rest along the curve inside.
+    """Return centres: large blocks evenly spread over the rim of the box, the rest along the curve.
 
-    As start_along_curve where no block is large, or all are.
+    If no block is large, or all are, the result is that of start_along_curve.
     """
     large = large_blocks(targets, points.shape[0])
     if not large.any() or large.all():
@@ -86,7 +87,7 @@ def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) 
 
 
 def large_blocks(targets: FloatArray, d: int) -> BoolArray:
-    """Return flags (k,): large blocks that start at the rim, as many as have room there."""
+    """Return flags (k,) of the large blocks that start at the rim, as many as fit there."""
     large = targets >= LARGE_TARGET * np.median(targets)
     order = np.argsort(-targets, kind="stable")
     side = (targets[order] / targets.sum()) ** (1 / d)
@@ -126,7 +127,7 @@ def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt
 def _nearest(
     sample: FloatArray, mass: FloatArray, chosen: npt.NDArray[np.int64], share: float
 ) -> BoolArray:
-    """Return flags: the points nearest to the chosen ones, with this share of all weight."""
+    """Return flags of the points nearest to the chosen ones, with this share of all weight."""
     distance = np.full(len(sample), np.inf)
     for centre in sample[chosen]:
         distance = np.minimum(distance, ((sample - centre) ** 2).sum(axis=1))
@@ -159,8 +160,9 @@ _NOWHERE = np.empty(0, np.int32)
 class Balancing(NamedTuple):
     """Rounds in which only influences change.
 
-    rounds: at most; patience: rounds without progress, as blocks of few points swing about their
-    targets; damping: exponent of the correction.
+    rounds: largest number of rounds. patience: rounds without progress after which they end, as
+    weights of blocks with few points oscillate about their targets. damping: exponent of the
+    correction.
     """
 
     rounds: int
@@ -172,7 +174,7 @@ BALANCING, BALANCING_ON = Balancing(40, 5, 0.8), Balancing(400, 60, 0.4)
 
 
 def _cloud(points: FloatMatrix, weights: FloatArray, threads: int = 1) -> Cloud:
-    """Return the points (d, n), sorted along a curve, in boxes."""
+    """Return the points (d, n), which are sorted along a curve, with their tree of boxes."""
     d, n = points.shape
     leaves = -(-n // kernels.LEAF)
     low, high = np.empty((leaves, d), np.float32), np.empty((leaves, d), np.float32)
@@ -199,7 +201,7 @@ def _total(cloud: Cloud) -> float:
 
 
 def _is_small(cloud: Cloud) -> bool:
-    """Whether all rounds are one call: so few points that calls would take longer than work."""
+    """Return whether all rounds run in one kernel call, as calls would take longer than work."""
     return len(cloud.bough_low) == 1
 
 
@@ -211,12 +213,12 @@ def kmeans_blocks(
     tolerance: float = BALANCE,
     threads: int = 1,
 ) -> npt.NDArray[np.int32]:
-    """Return the block (n,) of every point, of weights near `targets` (k,) [units].
+    """Return the block (n,) of every point, with weights near `targets` (k,) [units].
 
-    points (n, 2) or (n, 3); weights (n,) or None: all 1. tolerance: what a block may be off its
-    target, relative; heavy points and points in one place may keep it from being reached, which
-    is not reported. Raises InputError for coordinates that are not finite, InfeasibleError where
-    a target or the weight of all points is 0.
+    points (n, 2) or (n, 3); weights (n,), or None if all are 1. tolerance: relative deviation from
+    the target that a block may have; heavy points and coinciding points may prevent this, which is
+    not reported. Raises InputError for coordinates that are not finite, InfeasibleError if a target
+    or the weight of all points is 0.
     """
     points = as_points(points)
     order = hilbert_order(points, threads)
@@ -241,13 +243,13 @@ def along_curve(
 ) -> tuple[npt.NDArray[np.int32], Centres]:
     """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve.
 
-    persistent: whether blocks that are far off their targets in the end are balanced on, more
-    gently: in thin and forking domains weight has a long way to go.
+    persistent: whether to continue balancing, with smaller corrections, if blocks are still far off
+    their targets: in thin and branching domains, weight must move through many blocks.
     """
     cloud = _cloud(points, weights, threads)
     n = points.shape[1]
     if not (_total(cloud) > 0 and targets.min() > 0):
-        raise InfeasibleError("a target is zero, or all points together weigh zero")
+        raise InfeasibleError("the targets and the total weight of the points must be above zero")
     targets = targets * (_total(cloud) / targets.sum())
     centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)
@@ -264,7 +266,7 @@ def along_curve(
 
 
 def unit_box(points: FloatArray, order: IntArray | None = None, threads: int = 1) -> FloatMatrix:
-    """Return the points (n, d), in `order` (n,), as (d, n) float32, the longest side one."""
+    """Return the points (n, d), in `order` (n,), as (d, n) float32; the longest side is 1."""
     n, d = points.shape
     low, high = extents(points, threads)
     # The difference of the largest numbers is more than a double holds.
@@ -293,14 +295,14 @@ def _sample(cloud: Cloud, step: int) -> Cloud:
 
 @dataclass(eq=False)
 class _Rounds:
-    """Repeats assignment and correction; shares (k,) of the whole weight are the targets."""
+    """Repeats assignment and correction; shares (k,) of the total weight are the targets."""
 
     shares: FloatArray
     tolerance: float
     threads: int
 
     def settle(self, cloud: Cloud, centres: Centres, turns: int) -> None:
-        """Move centres to the means of their blocks and correct influences, until they settle."""
+        """Move centres to their blocks' means and correct influences, until centres hardly move."""
         k, d = centres.places.shape
         diameter = (1.0 / k) ** (1 / d)
         if _is_small(cloud):
@@ -319,9 +321,9 @@ class _Rounds:
     def balance(
         self, cloud: Cloud, centres: Centres, part: npt.NDArray[np.int32], how: Balancing
     ) -> float:
-        """Correct influences alone until blocks weigh what they should; fill `part` (n,).
+        """Correct influences alone until blocks are near their targets; fill `part` (n,).
 
-        Returns how far the worst block is off its target, relative.
+        Returns the largest relative deviation of a block from its target.
         """
         if _is_small(cloud):
             goal = kernels.Goal(self.shares, how.rounds, 0, 0.0, 0.0, LARGEST_STEP / 2, how.damping)
@@ -342,7 +344,7 @@ class _Rounds:
         return worst
 
     def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
-        """Change influences so that blocks come nearer to their targets; how far one was off."""
+        """Correct influences toward the targets; return the largest relative deviation before."""
         ratio = mass / (self.shares * (mass.sum() or 1.0))  # a sample may miss all weight
         change = np.maximum(ratio, kernels.LEAST_RATIO) ** (-damping / centres.places.shape[1])
         centres.influence *= np.clip(change, 1 - limit, 1 + limit)

@@ -1,7 +1,8 @@
-"""Kernels of balanced k-means: points in leaves of a flat three-level box tree, along a curve.
+"""Kernels of balanced k-means: points along a curve, in the leaves of a three-level box tree.
 
-A centre c with scale w is at distance w |x - c|^2 from x. On a box, centres that another one
-beats everywhere are struck out; what is left is handed down, and compared point by point at last.
+A centre c with scale w has distance w |x - c|^2 from x. For each box, centres that cannot be
+nearest to any point of the box are removed; the remaining ones are passed to the boxes inside it,
+and at last compared with each point.
 """
 # mypy: ignore-errors
 
@@ -21,10 +22,11 @@ LEAST_RATIO = 1e-3  # of a block's weight to its share, in corrections
 
 
 class Cloud(NamedTuple):
-    """Points (d, n) along a curve, their weights (n,), or (0,): all 1, and the tree of boxes.
+    """Points (d, n) along a curve, weights (n,), or (0,) if all are 1, and the tree of boxes.
 
-    leaf_low, leaf_high (leaves, d), branch_..., bough_...: corners of the boxes. leaf_mass
-    (leaves,), leaf_moment (leaves, d): weight of the points, and sum of their weighted places.
+    leaf_low, leaf_high (leaves, d), branch_..., bough_... (two levels above): corners of the boxes.
+    leaf_mass (leaves,), leaf_moment (leaves, d): weight of the points in a leaf, and the sum of
+    weight x coordinates.
     """
 
     points: np.ndarray
@@ -50,9 +52,9 @@ def to_unit_box(points, order, first, last, factor, low, extent, box):
 
 @njit(cache=True, nogil=True)
 def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
-    """Boxes of some leaves (leaves, d), their weight (leaves,) and weighted sums (leaves, d).
+    """Compute boxes of leaves (leaves, d), their weight (leaves,) and weighted sums (leaves, d).
 
-    points (d, n); weights (n,), or of size 0: every point weighs 1.
+    points (d, n); weights (n,), or of size 0 if all are 1.
     """
     d, n = points.shape
     for leaf in range(first_leaf, last_leaf):
@@ -72,8 +74,8 @@ def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
 def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to_places, to_scales):
     """Keep the centres that are nearest to some place in the box; return their number.
 
-    The centres, names (k,), places (d, k) and scales (k,), are copied; lead (k,) is scratch. The
-    one nearest to the middle of the box comes first, the rest in their order.
+    The centres, with names (k,), places (d, k) and scales (k,), are copied; lead (k,) is scratch.
+    The centre nearest to the middle of the box comes first, the others follow in their order.
     """
     d = places.shape[0]
     half = np.float32(0.5)
@@ -118,7 +120,7 @@ def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _compare(points, first, size, places, scales, count, nearest, owner):
-    """The place in the list of the nearest centre to each of `size` points from `first` on."""
+    """Find the position in the list of the nearest centre of `size` points from `first` on."""
     nearest[:size] = FAR
     for q in range(count):
         scale, place = scales[q], np.int32(q)
@@ -141,10 +143,10 @@ def _compare(points, first, size, places, scales, count, nearest, owner):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def assign(cloud, places, scales, first_bough, last_bough, write, part, mass, moment):
-    """Give the points of some boughs to their nearest centres; add up mass (k,), moment (k, d).
+    """Assign the points of some boughs to their nearest centres; add up mass (k,), moment (k, d).
 
-    places (d, k), scales (k,): of the centres. part (n,) is written where `write`. Ties go to the
-    centre compared first, which depends on points and centres alone.
+    places (d, k), scales (k,): of the centres. write: whether to fill part (n,). Ties go to the
+    centre compared first, which depends only on points and centres.
     """
     points, weights = cloud.points, cloud.weights
     leaf_mass, branch_low = cloud.leaf_mass, cloud.branch_low
@@ -190,11 +192,12 @@ def assign(cloud, places, scales, first_bough, last_bough, write, part, mass, mo
 
 
 class Goal(NamedTuple):
-    """What rounds are to reach, and when they end; see Balancing and `settle` of kmeans.py.
+    """The goal of rounds, and when they end; see Balancing and `settle` of kmeans.py.
 
-    shares (k,): of the whole weight. rounds: at most. least: rounds before centres may rest. near:
-    how far a block may be off its share once they rest. resting: how far centres may move then.
-    limit: relative change of an influence. damping: of its correction.
+    shares (k,): targets as shares of the total weight. rounds: largest number of rounds. least:
+    number of rounds before centres may rest. near: relative deviation of a block from its share at
+    which centres may rest. resting: largest distance that centres then move. limit: largest
+    relative change of an influence. damping: exponent of its correction.
     """
 
     shares: np.ndarray
@@ -208,9 +211,9 @@ class Goal(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(cloud, places, influence, goal):
-    """Move centres to the middle of their blocks until they rest, and correct influences.
+    """Move centres to the means of their blocks until they rest, and correct influences.
 
-    As _Rounds.settle, for clouds of one bough: so few points that calls take longer than work.
+    Like _Rounds.settle, for clouds of one bough: so few points that calls take longer than work.
     places (k, d) and influence (k,) are changed.
     """
     k, d = places.shape
@@ -234,9 +237,9 @@ def settle(cloud, places, influence, goal):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def balance(cloud, places, influence, goal, patience, tolerance, progress, part):
-    """Correct influences alone until blocks weigh what they should; fill `part` (n,).
+    """Correct influences alone until blocks are near their targets; fill `part` (n,).
 
-    As _Rounds.balance, for clouds of one bough. Returns how far the worst block is off, relative.
+    Like _Rounds.balance, for clouds of one bough. Returns the largest relative deviation.
     """
     k, d = places.shape
     mass, moment, scales = np.empty((1, k)), np.empty((1, k, d)), np.empty(k, np.float32)
@@ -254,7 +257,10 @@ def balance(cloud, places, influence, goal, patience, tolerance, progress, part)
 
 @inner(error_model="numpy")
 def _assign_all(cloud, places, influence, along, scales, part, mass, moment):
-    """Assign all points of a cloud of one bough; see `assign`. along (d, k), scales (k,): memory"""
+    """Assign all points of a cloud of one bough, like `assign`.
+
+    along (d, k), scales (k,): scratch.
+    """
     mass[:], moment[:] = 0.0, 0.0
     for b in range(influence.size):
         scales[b] = max(influence[b], LEAST_INFLUENCE) ** -2
@@ -265,7 +271,7 @@ def _assign_all(cloud, places, influence, along, scales, part, mass, moment):
 
 @inner(error_model="numpy", counted=False)
 def _correct(influence, mass, goal, d):
-    """Change influences so that blocks come nearer to their shares; return how far one was off."""
+    """Correct influences toward the shares; return the largest relative deviation before."""
     total, worst = 0.0, 0.0
     for b in range(mass.size):
         total += mass[b]

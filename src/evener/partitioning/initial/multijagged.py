@@ -1,10 +1,10 @@
 """Multi-jagged partitions: recursive cuts into many sections at once, across alternating sides.
 
 RCB halves a box; multi-jagged cuts it into s sections across its longest side, each section into
-its own sections across its own longest side, and so on, in as many levels as there are dimensions
-[DRDC16]_. So k blocks take k^(1/d) cuts a level, boxes stay rectangles, and lines of one level
-need not continue those of another. Zoltan2's version wants sections of equal weight; here blocks
-of any weights and number are grouped so that sections weigh about the same.
+its own sections across its own longest side, and so on; there are as many levels as dimensions
+[DRDC16]_. So k blocks need about k^(1/d) cuts per level and box, and boxes remain rectangles.
+Zoltan2's version requires sections of equal weight; here any number of blocks of any weights is
+grouped so that sections have about the same weight.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def mj_blocks(
     *,
     sections: int | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the block (n,) of every point by multi-jagged cuts; arguments as of hilbert_blocks.
+    """Return the block (n,) of every point by multi-jagged cuts; arguments as in hilbert_blocks.
 
-    sections: how many a box is cut into at most, at least 2; None: so many that there are as
-    many levels as dimensions. No block is more than one heaviest vertex off its target. With 2, an
-    equal number of blocks on each side and no ties this is rcb_blocks. Equal coordinates are
-    divided by vertex number.
+    sections: largest number of sections of a box, at least 2; None: the number that gives as many
+    levels as dimensions. No block is off its target by more than the heaviest vertex. With 2
+    sections, an equal number of blocks on each side and no ties, the result is that of rcb_blocks.
+    Equal coordinates are divided by vertex number.
     """
     if sections is not None and sections < 2:
         raise UsageError(f"a box needs at least 2 sections, not {sections}")

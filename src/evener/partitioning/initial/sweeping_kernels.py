@@ -1,4 +1,4 @@
-"""Kernels of sweeping: pieces are cut along the front that cuts the fewest edges."""
+"""Kernels of sweeping: bisect pieces along the front that cuts the fewest edges."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ VERTICES_PER_FRONT = 4
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sweep_all(graph, share, below, places, slack, part, chosen):
-    """Bisect the graph down the tree (see HalvingTree); fill part (n,) with blocks.
+    """Bisect the graph by the tree (see HalvingTree); fill part (n,) with blocks.
 
-    places (d, n) float32: where the vertices lie along each direction. slack: by what share of its
-    smaller side a bisection may miss its weight. chosen (nodes,): the direction of each front.
+    places (d, n) float32: positions of the vertices along each direction. slack: deviation of a
+    bisection from its weight, as a fraction of the smaller side. chosen (nodes,): set to the
+    direction of each front.
     """
     n = graph.vwgt.size
     order, other = np.arange(n).astype(np.int32), np.empty(n, np.int32)
@@ -72,10 +73,11 @@ def fronts_of(size):
 
 @inner(error_model="numpy", counted=False)
 def _edges_inside(graph, piece, node, own, rank, ends, lengths):
-    """List the edges within the piece `node` of vertices `own`; return how many there are.
+    """List the edges within the piece `node`, which has the vertices `own`; return their number.
 
-    ends (2, m) receives places in `own`, lengths (m,) the edges' weights; rank (n,) is memory. Each
-    direction reads this list: it is half as long as the rows, and one piece's alone.
+    ends (2, m) is filled with positions in `own`, lengths (m,) with edge weights; rank (n,) is
+    scratch. Each direction reads this list: it is half as long as the rows of the graph, and
+    contains only this piece.
     """
     xadj, adjncy, adjwgt, _ = graph
     unit = adjwgt.size == 0
@@ -95,7 +97,10 @@ def _edges_inside(graph, piece, node, own, rank, ends, lengths):
 
 @inner(error_model="numpy", counted=False)
 def _fill_buckets(own, place, count, bucket):
-    """Fill bucket for the vertices `own` by their places; return whether places differ."""
+    """Fill bucket with the bucket of each vertex of `own` by position.
+
+    Returns whether positions differ.
+    """
     low, high = np.inf, -np.inf
     for i in range(own.size):
         low, high = min(low, place[own[i]]), max(high, place[own[i]])
@@ -110,9 +115,9 @@ def _fill_buckets(own, place, count, bucket):
 
 @inner(error_model="numpy", counted=False)
 def _best_front(vwgt, own, ends, lengths, places, share, slack, bucket, weight, cut):
-    """Return the direction, bucket and weight within it at which `own` is best cut.
+    """Return the direction, and the bucket and weight in it, at which the best cut divides `own`.
 
-    The last value returned tells whether side 0 lies beyond the front.
+    The last value returned is whether side 0 lies beyond the front.
     """
     count = fronts_of(own.size)
     total = 0.0

@@ -177,7 +177,7 @@ class Work:
 
     leaps: rounds of leaps on each level. cycles: how often the graph is coarsened again inside its
     blocks. splits, fills: numbers of partitions of the coarsest graph by bisection, and by filling
-    blocks; the best of all is used.
+    blocks; the best of them all is used.
     """
 
     leaps: int

@@ -1,4 +1,4 @@
-"""Draining: vertices leave blocks that are too heavy, and enter those that are too light.
+"""Draining: vertices leave blocks that are too heavy, and enter blocks that are too light.
 
 The vertex that loses least by its move goes first.
 """
@@ -22,7 +22,7 @@ LOOKS = 4  # mean re-evaluations per vertex before stale losses are accepted
 
 @inner()
 def shortage(state):
-    """Return the weight that all blocks together are short of `low`."""
+    """Return the total weight that blocks lack to reach `low`."""
     total = 0.0
     for b in range(state.weight.size):
         total += max(0.0, state.low[b] - state.weight[b])
@@ -31,7 +31,7 @@ def shortage(state):
 
 @inner()
 def shortens(state, p, q, w):
-    """Return by how much the shortage grows when weight w leaves p for q."""
+    """Return by how much the shortage grows when weight w moves from p to q."""
     left = max(0.0, state.low[p] - state.weight[p] + w) - max(0.0, state.low[p] - state.weight[p])
     came = max(0.0, state.low[q] - state.weight[q]) - max(0.0, state.low[q] - state.weight[q] - w)
     return left - came
@@ -39,7 +39,7 @@ def shortens(state, p, q, w):
 
 @inner()
 def excess(state):
-    """Return the weight above `high`, and that missing below `low` more than what fills it up."""
+    """Return the weight above `high`, plus the shortage as far as it exceeds state.filling."""
     over = 0.0
     for b in range(state.weight.size):
         over += max(0.0, state.weight[b] - state.high[b])
@@ -48,12 +48,13 @@ def excess(state):
 
 @njit(cache=True, nogil=True)
 def drain(state, loss, own, enough, slack):
-    """Bring blocks within their limits, as far as their vertices allow.
+    """Move vertices until blocks are within their limits, as far as the vertices permit.
 
-    loss (n,): about what vertices lose for their weight by leaving their block; own (n,): their
-    bond with it; zeros where unknown. They are looked at in this order first; losses found are
-    written back. enough: times the weight that is to leave a block, what is looked at for it at
-    first. slack (n,) int32: as in `wake`, lowered for those whose gains changed.
+    loss (n,): estimated loss per weight of each vertex if it leaves its block; own (n,): weight of
+    its edges into its block; zeros if unknown. Vertices are first evaluated in the order of these
+    losses; computed losses are written back. enough: weight of the vertices that are first
+    evaluated for a block, as a multiple of the weight that must leave it. slack (n,) int32: see
+    `wake`; lowered for vertices whose gains changed.
     """
     n = state.part.size
     found, hope = np.empty(n, np.int32), np.empty(n)
@@ -76,7 +77,7 @@ def drain(state, loss, own, enough, slack):
 
 @inner()
 def _feed_by_neighbours(state, own, hope, found, slack):
-    """Let every block below `low` take from among its neighbours what they lose least by."""
+    """Let every block below `low` take the neighbouring vertices that lose least."""
     n, k, unit = state.part.size, state.weight.size, state.adjwgt.size == 0
     first = np.zeros(k + 1, np.int64)
     for v in range(n):
@@ -112,13 +113,16 @@ def _feed_by_neighbours(state, own, hope, found, slack):
 
 @inner()
 def for_its_weight(lost, w):
-    """Return what counts of a loss: that for the weight w moved; a gain, though, times it."""
+    """Return a loss divided by the weight w moved; a gain (negative loss) is multiplied by w."""
     return lost / max(w, TINY) if lost > 0 else lost * w
 
 
 @inner()
 def _may_leave(state, v, over):
-    """Whether v's block can spare it: as it is too heavy, or as it stays at `low` or more."""
+    """Return whether v may leave its block: with `over`, if the block is too heavy, else if it can.
+
+    Without `over`, the block must stay at or above `low`.
+    """
     p, w = state.part[v], state.vwgt[v]
     if stays(state.fixed, v):
         return False
@@ -129,12 +133,14 @@ def _may_leave(state, v, over):
 
 @inner()
 def _move_least(state, candidates, hope, to, over, enough, found, slack):
-    """Move the candidates that lose least for their weight until blocks hold, or none fits; to
-    block `to` alone, until that holds, if it is not -1.
+    """Move the candidates that lose least per weight, until blocks satisfy limits or none can move.
 
-    hope (n,): about the loss of candidates for their weight; that found, in the end. A block
-    found (n,) for a vertex is kept as long as it has room and no neighbour has moved. Of a block
-    that is too heavy, no more is looked at than `enough` times what is to leave, unless all fail.
+    to: the only destination, until it reaches its limit; -1 for any block. over: whether to drain
+    blocks that are too heavy, instead of filling those that are too light. hope (n,): estimated
+    loss per weight of the candidates, replaced by computed losses. The destination found (n,) of a
+    vertex is used as long as that block has room and no neighbour has moved. For a block that is
+    too heavy, only candidates with a weight of `enough` x the weight that must leave are evaluated,
+    unless all of them fail.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -193,7 +199,7 @@ def _move_least(state, candidates, hope, to, over, enough, found, slack):
 
 @inner()
 def _count_heavy(state):
-    """Return how many blocks are too heavy."""
+    """Return the number of blocks that are too heavy."""
     count = 0
     for b in range(state.weight.size):
         count += state.weight[b] > state.high[b]
@@ -217,15 +223,15 @@ def _emptiest(state):
 
 @inner()
 def _takes(state, b, w, over):
-    """Whether block b takes weight w: it has room, and, without `over`, is below `low`."""
+    """Return whether block b takes weight w: it has room and, without `over`, is below `low`."""
     return state.weight[b] + w <= state.high[b] and (over or state.weight[b] < state.low[b])
 
 
 @inner()
 def _way_out(state, v, to, over, emptiest, bond, near):
-    """Return the block to which v moves at the least loss, or -1, and that loss for its weight.
+    """Return the block to which v moves at the least loss, or -1, and the loss per weight.
 
-    It goes to block `to`, if that is not -1, else to any that takes it.
+    to: the only destination permitted, or -1 for any block that takes v.
     """
     p, w = np.int64(state.part[v]), state.vwgt[v]
     size = connect(state, v, bond, near)

@@ -1,4 +1,4 @@
-"""Kernels of label propagation, the moves: sweeps that gain, and exchanges between full blocks."""
+"""Kernels of label propagation: sweeps of moves that gain, swaps between full blocks, and leaps."""
 
 # mypy: ignore-errors
 
@@ -25,11 +25,11 @@ HUB = 64  # edges; of candidates with more, what was computed is kept too
 
 @njit(cache=True, nogil=True)
 def sweep(state, order, most, slack, loss):
-    """Move vertices, in `order`, where this gains, or evens out weights; return the gain.
+    """Move vertices, in `order`, if that gains, or evens out weights; return the gain.
 
-    most (k,): no block grows heavier. slack (n,) int32: as in `wake`; only vertices without are
-    looked at, and get theirs. loss (n,): set for these to about what they lose for their weight by
-    leaving their block.
+    most (k,): upper limits on the blocks' weights. slack (n,) int32: see `wake`; only vertices with
+    a slack of at most 0 are evaluated, and get a new slack. loss (n,): set for these to the
+    estimated loss per weight if they leave their block.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -71,10 +71,10 @@ def sweep(state, order, most, slack, loss):
 
 @njit(cache=True, nogil=True)
 def swap(state, order, slack, most):
-    """Exchange vertices of full blocks where both together gain; returns the gain.
+    """Swap vertices between full blocks if the pair gains; return the gain.
 
-    For every pair of blocks, one candidate is remembered: the last to want the change most.
-    slack (n,) int32: as in `wake`; vertices that have more than `most` stay.
+    For every pair of blocks, one candidate is stored: the last vertex that would gain by moving.
+    slack (n,) int32: see `wake`; vertices whose slack exceeds `most` are skipped.
     """
     k = state.weight.size
     bond, near, gains = np.zeros(k), np.empty(k, np.int64), np.empty(k)
@@ -136,7 +136,10 @@ def swap(state, order, slack, most):
 
 @inner()
 def _look(state, u, p, q, known):
-    """Set known to the bonds of u with p and q, and how many of its edges lead into p; cut only."""
+    """Set `known` to the weights of u's edges into p and q, and its number of edges into p.
+
+    Only used if the objective is the cut.
+    """
     unit = state.adjwgt.size == 0
     known[:] = 0
     for e in range(state.xadj[u], state.xadj[u + 1]):
@@ -151,7 +154,7 @@ def _look(state, u, p, q, known):
 
 @inner()
 def _worth_it(state, v, u, gain, known):
-    """Whether _exchange would find a gain, by what is known of u; cut only."""
+    """Return whether _exchange would gain, computed from `known` of u; cut only."""
     unit = state.adjwgt.size == 0
     to_p, to_q, edges = known[0], known[1], known[2]
     for e in range(state.xadj[v], state.xadj[v + 1]):
@@ -165,7 +168,7 @@ def _worth_it(state, v, u, gain, known):
 
 @inner()
 def _exchange(state, v, u, gain, bond, near):
-    """Swap v and u where that keeps the limits and gains; returns the gain, or 0."""
+    """Swap v and u if that satisfies the limits and gains; return the gain, or 0."""
     p, q = np.int64(state.part[v]), np.int64(state.part[u])
     more = state.vwgt[v] - state.vwgt[u]
     if more != 0:
@@ -201,10 +204,11 @@ PROGRESS = 0.999  # a cut below this share of the least one counts as progress
 
 @njit(cache=True, nogil=True)
 def leap(state, rounds, patience, boldness, most):
-    """Lower the cut in place by up to `rounds` leaps, each drained; keep the best state.
+    """Reduce the cut in place by up to `rounds` leaps, each followed by draining.
 
-    Ends after `patience` rounds without progress. boldness: the share of its edge weight to its own
-    block that a proposed move may lose. most (k,): no block grows heavier.
+    Keeps the best state. Ends after `patience` rounds without progress. boldness: fraction of the
+    edge weight to its own block that a proposed move may lose. most (k,): upper limits on the
+    blocks' weights.
     """
     n = state.part.size
     proposed, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
@@ -234,12 +238,12 @@ def leap(state, rounds, patience, boldness, most):
 
 @inner()
 def _propose(state, slack, boldness, proposed, gain, loss, own, away):
-    """Propose a move for every vertex: to the block, besides its own, that it has the heaviest
-    edges to; -1 where that would lose more than `boldness` allows.
+    """Propose for every vertex a move to the other block to which it has the most edge weight.
 
-    Sets proposed (n,), the blocks; gain (n,), of each move alone; loss (n,), for the vertex's
-    weight; own, away (n,), the weight of its edges to its block, and to others. slack (n,)
-    int32: 0 or less for vertices whose neighbours or block changed; 1 afterwards.
+    Sets proposed (n,): these blocks, -1 if the move would lose more than `boldness` permits; gain
+    (n,): gain of each move alone; loss (n,): loss per weight; own, away (n,): weight of the
+    vertex's edges to its own block, and to others. slack (n,) int32: 0 or less for vertices whose
+    neighbours or block changed; set to 1.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -268,10 +272,10 @@ def _propose(state, slack, boldness, proposed, gain, loss, own, away):
 
 @inner()
 def _accept(state, proposed, gain, accepted):
-    """Accept proposed moves that lose nothing once all neighbours of larger gain have moved.
+    """Accept proposed moves that lose nothing after all neighbours of larger gain have moved.
 
-    accepted (n,): on entry the moves of the leap before, whose vertices are skipped now; set
-    to those of this leap.
+    accepted (n,): on entry the moves of the previous leap, whose vertices are skipped; set to the
+    accepted moves of this leap.
     """
     unit = state.adjwgt.size == 0
     passed_over = accepted.copy()
@@ -300,8 +304,8 @@ def _accept(state, proposed, gain, accepted):
 def _carry_out(state, proposed, gain, accepted, most, slack):
     """Make the accepted moves, those of largest gain first, while blocks stay below most (k,).
 
-    accepted (n,) becomes false where the block has no room. slack (n,): lowered where the next
-    proposed move may be another.
+    accepted (n,) is set to false if the block has no room. slack (n,): lowered for vertices whose
+    next proposed move may differ.
     """
     count = 0
     for v in range(accepted.size):

@@ -1,13 +1,13 @@
 """Kernels of label propagation: the state, moves of a vertex, and clusters of vertices.
 
-Vertices move, one after the other, to the block they gain most by. Few vertices have most of the
-edges here, so nothing is kept for pairs of a vertex and a block: for the cut a visit scans the
-neighbours; for volumes every vertex has a net, itself and its neighbours, and the net a short list
-of blocks with their counts, kept right move by move.
+Vertices move, one after the other, to the block with the largest gain. A few vertices have most of
+the edges, so no data are stored per pair of vertex and block. For the cut, evaluating a vertex
+scans its neighbours. For volumes, every vertex has a net, which contains itself and its neighbours;
+the net stores a short list of blocks with their counts, which each move updates.
 
-Graphs with hubs are shrunk by clusters that vertices choose repeatedly [MSS17]_. Joining pairs of
-neighbours ends early there: leaves want to join a hub whose cluster is full. Those left alone join
-others that want the same cluster.
+Graphs with hubs are coarsened by clusters that vertices choose repeatedly [MSS17]_. Joining pairs
+of neighbours ends early in such graphs: leaves want to join a hub whose cluster is full. Vertices
+that are left alone join other vertices that want the same cluster.
 """
 # mypy: ignore-errors
 
@@ -21,13 +21,14 @@ from evener.jit import inner, njit
 
 
 class PropagationState(NamedTuple):
-    """A graph and its blocks; xadj, adjncy, adjwgt, vwgt as in GraphLevel, all vertices with edges.
+    """A graph and its blocks; xadj, adjncy, adjwgt, vwgt as in GraphLevel; every vertex has edges.
 
-    part (n,) int32; weight, low, high (k,) [units]; filling: the weight that may fill blocks up to
-    `low` later. volumes: whether what is minimised is the sum of price (k,), above zero, times
-    what blocks send; else it is the cut. Nets: first (n + 1,) int64, room for blocks and counts
-    (first[n],) int32, length (n,) of each; empty for the cut.
-    fixed (n,) bool: the vertices that never move, or (0,).
+    part (n,) int32; weight, low, high (k,) [units]; filling: weight of vertices without edges,
+    which may later fill blocks up to `low`. volumes: whether the objective is the sum of price
+    (k,), above zero, x the volume that each block sends; otherwise it is the cut. Nets: first (n +
+    1,) int64: where the entries of each net begin; blocks and counts (first[n],) int32; length
+    (n,): number of entries; all empty for the cut. fixed (n,) bool: vertices that never move, or
+    (0,).
     """
 
     xadj: np.ndarray
@@ -50,9 +51,9 @@ class PropagationState(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def start(vwgt, caps, following, part, weight):
-    """Fill blocks, in the order `following`, up to caps (k,) with vertices as they are numbered.
+    """Fill blocks, in the order `following`, up to caps (k,) with vertices in ascending order.
 
-    What fits into no block goes to the one with the most room left.
+    A vertex that fits into no block goes to the block with the most room left.
     """
     i = 0
     for v in range(part.size):
@@ -71,7 +72,7 @@ def start(vwgt, caps, following, part, weight):
 
 @njit(cache=True, nogil=True)
 def fill(vwgt, low, targets, high, part, weight):
-    """Give vertices without edges, heaviest first, to blocks short of low, target, then high."""
+    """Put vertices without edges, heaviest first, into blocks below low, then target, then high."""
     k = weight.size
     at = np.zeros(3, np.int64)
     for v in range(part.size):
@@ -129,18 +130,17 @@ def count_nets(state):
 
 @njit(cache=True, nogil=True)
 def sent(state, volumes):
-    """Add up what every block sends, in `volumes` (k,): for each vertex, the other blocks of its
-    net."""
+    """Fill volumes (k,): each vertex is sent once to every other block of its net."""
     for v in range(state.part.size):
         volumes[state.part[v]] += state.length[v] - 1
 
 
 @inner()
 def connect(state, v, bond, near):
-    """Set bond[b] for the blocks near v, its own first in `near`; returns how many.
+    """Set bond[b] for the blocks near v, and list them in `near`, v's own first.
 
-    bond[q] - bond[p] is what the objective falls by when v moves from its block p to q; blocks
-    that are not near have the bond `far`. bond (k,) comes as zeros.
+    Returns their number. bond[q] - bond[p] is the decrease of the objective if v moves from its
+    block p to q; blocks that are not near have the bond `far`. bond (k,) must be zero on entry.
     """
     p = state.part[v]
     near[0] = p
@@ -187,7 +187,7 @@ def far(state, v, b):
 
 @inner()
 def _add_own_net(state, v, bond, near, size):
-    """Take off what v itself costs a block: its price for every other block among neighbours."""
+    """Subtract from the bonds what v itself would send: the price x the number of other blocks."""
     p = state.part[v]
     others = 0
     for i in range(state.first[v], state.first[v] + state.length[v]):
@@ -243,11 +243,11 @@ def put(state, v, q):
 
 @inner()
 def wake(state, v, slack):
-    """Lower the slack of v, which has moved, and of those whose gains that changes.
+    """Lower the slack of v, which has moved, and of vertices whose gains this changes.
 
-    slack (n,) int32: by how much less a vertex at least loses by any move than makes it worth a
-    look: none is where it is 0 or less. A neighbour's move changes a gain in the cut by twice the
-    edge's weight at most.
+    slack (n,) int32: lower bound on the loss by which any move of a vertex falls short of a gain.
+    Vertices with a slack of 0 or less must be evaluated again. A neighbour's move changes the gain
+    in the cut by at most twice the edge's weight.
     """
     slack[v] = 0
     unit = state.adjwgt.size == 0
@@ -266,10 +266,10 @@ SETTLED = 0.03  # share of the vertices: a round in which fewer change their clu
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather_clusters(xadj, adjncy, adjwgt, vwgt, part, cap, order, rounds, leader, weight):
-    """Find clusters of vertices of one block, of weight up to `cap`, in some rounds.
+    """Find clusters of vertices of the same block, of weight up to `cap`, in up to `rounds` rounds.
 
-    Vertices, in `order`, join the neighbouring cluster with the most edge weight to them, relative
-    to its weight. Fills leader (n,) int32, the first vertex of each vertex's cluster; weight (n,)
+    Vertices, in `order`, join the neighbouring cluster with the largest ratio of edge weight to
+    cluster weight. Fills leader (n,) int32: the first vertex of each vertex's cluster; weight (n,)
     [units] is scratch.
     """
     n = vwgt.size
@@ -295,7 +295,7 @@ def gather_clusters(xadj, adjncy, adjwgt, vwgt, part, cap, order, rounds, leader
 
 @inner(error_model="numpy")
 def _bonds(xadj, adjncy, adjwgt, part, v, leader, bond, near):
-    """Set bond[c] for the clusters next to v, listed in `near`; returns how many."""
+    """Set bond[c] for the clusters next to v, and list them in `near`; return their number."""
     unit = adjwgt.size == 0
     size = 0
     for e in range(xadj[v], xadj[v + 1]):
@@ -313,9 +313,9 @@ def _bonds(xadj, adjncy, adjwgt, part, v, leader, bond, near):
 
 @inner(error_model="numpy")
 def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
-    """Return the best cluster for v, its own if none is better, and clear `bond`.
+    """Return the best cluster for v, its own if none is better, and reset `bond`.
 
-    wanted[v] becomes the cluster of most edge weight to v, whether or not that has room.
+    wanted[v] is set to the cluster with the most edge weight to v, even if it has no room.
     """
     own = leader[v]
     rest = weight[own] - w
@@ -334,7 +334,7 @@ def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
 
 @inner()
 def _join_alone(vwgt, part, cap, order, wanted, leader, weight):
-    """Join vertices that are alone in their cluster with others that want the same one."""
+    """Join vertices that are alone in their cluster if they want the same cluster."""
     members = np.zeros(leader.size, np.int32)
     for v in range(leader.size):
         members[leader[v]] += 1

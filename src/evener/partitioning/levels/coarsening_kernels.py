@@ -1,7 +1,8 @@
-"""Kernels that shrink a graph: clusters of vertices become the vertices of a smaller graph.
+"""Kernels of coarsening: clusters of vertices become the vertices of a smaller graph.
 
-Vertices are handled in slices [first, last) that threads share; a cluster never crosses a slice.
-Indices are unsigned, which saves a check for negative ones. An empty `adjwgt`: all edges weigh 1.
+Vertices are processed in slices [first, last), which threads share; a cluster never crosses a
+slice. Indices are unsigned, which saves a check for negative values. An empty `adjwgt` means that
+all edges weigh 1.
 """
 
 # mypy: ignore-errors
@@ -21,8 +22,8 @@ TOGETHER = 128  # rows whose memory reads are issued together
 class Clusters(NamedTuple):
     """Clusters of a level's vertices as linked lists.
 
-    coarse_of (n,) uint32: the cluster of each vertex; head (clusters,) int32: a cluster's first
-    member in the list; following (n,) int32: the next member, negative after the last.
+    coarse_of (n,) uint32: the cluster of each vertex. head (clusters,) int32: the first member of a
+    cluster in its list. following (n,) int32: the next member, negative for the last.
     """
 
     coarse_of: np.ndarray
@@ -40,7 +41,7 @@ class CoarseVertices(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def rank_vertices(order, xadj, first, last, rank, degree):
-    """Invert order[first:last], and give the degrees of those vertices in that order."""
+    """Invert order[first:last], and store the degrees of these vertices in this order."""
     for i in range(first, last):
         v = order[i]
         rank[v] = i
@@ -49,7 +50,7 @@ def rank_vertices(order, xadj, first, last, rank, degree):
 
 @njit(cache=True, nogil=True)
 def is_own_order(order):
-    """Whether order (n,) is 0 to n - 1."""
+    """Return whether order (n,) is 0, 1, ..., n - 1."""
     for i in range(order.size):
         if order[i] != i:
             return False
@@ -58,7 +59,7 @@ def is_own_order(order):
 
 @njit(cache=True, nogil=True)
 def gather(values, order, first, last, found):
-    """Copy values[order[first:last]] to the same places of found."""
+    """Copy values[order[first:last]] to found[first:last]."""
     for i in range(first, last):
         found[i] = values[order[i]]
 
@@ -75,7 +76,8 @@ def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_a
     """Copy rows order[first:last] of a graph, renumbered by rank, to their new places.
 
     The rows may lie anywhere in memory: the first entries of TOGETHER rows are read first, so that
-    waits for memory overlap. The number returned keeps the compiler from removing these reads.
+    waits for memory overlap. The number returned only prevents the compiler from removing these
+    reads.
     """
     weighted = adjwgt.size > 0
     begins = np.empty(TOGETHER, np.int64)
@@ -100,11 +102,12 @@ def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_a
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight):
-    """Join vertices [first, last) of one block to clusters, greedily.
+    """Join vertices [first, last) of the same block to clusters, greedily.
 
-    A vertex joins the cluster of most squared edge weight over cluster weight. leader (n,): the
-    first vertex of each vertex's cluster, negative before; weight (n,): a cluster's weight at its
-    leader, each vertex's own before; caps (k,), or (1,) for all blocks: the largest weight allowed.
+    A vertex joins the cluster with the largest (edge weight)^2 / (cluster weight). leader (n,): the
+    first vertex of each vertex's cluster, negative before the call. weight (n,): on entry each
+    vertex's own weight; on return the weight of a cluster at its leader. caps (k,), or (1,) for all
+    blocks: the largest weight of a cluster.
     """
     unit = adjwgt.size == 0
     rated = np.empty(RATED, np.int32)
@@ -151,7 +154,7 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
 
 @njit(cache=True, nogil=True)
 def count_leaders(leader, first, last):
-    """How many clusters the vertices [first, last) made."""
+    """Return the number of clusters that the vertices [first, last) form."""
     count = 0
     for v in range(first, last):
         count += leader[v] == v
@@ -160,9 +163,10 @@ def count_leaders(leader, first, last):
 
 @njit(cache=True, nogil=True)
 def number_clusters(leader, first, last, number, coarse_of, head, following):
-    """Number the clusters of vertices [first, last) from `number` on, in the order of their
-    leaders, and chain their members. head (clusters,) and following (n,) are the chains, ended by
-    -1; coarse_of (n,).
+    """Number the clusters of vertices [first, last) from `number` on, in their leaders' order.
+
+    Links the members in head (clusters,) and following (n,), which ends with -1, and sets coarse_of
+    (n,).
     """
     for v in range(first, last):
         if leader[v] == v:
@@ -178,7 +182,7 @@ def number_clusters(leader, first, last, number, coarse_of, head, following):
 
 @njit(cache=True, nogil=True)
 def entries_of(xadj, head, following, first, last):
-    """Adjacency entries of the members of clusters [first, last)."""
+    """Return the number of adjacency entries of the members of clusters [first, last)."""
     total = 0
     for c in range(first, last):
         v = head[c]
@@ -190,10 +194,10 @@ def entries_of(xadj, head, following, first, last):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def contract(level, part, clusters, first, last, mark, found, found_weight, coarse):
-    """Join the rows of the members of clusters [first, last); returns the entries found.
+    """Merge the rows of the members of clusters [first, last); return the number of entries.
 
-    mark (clusters,): all -1. found, found_weight: the neighbours of each cluster and the edge
-    weights to them, row after row.
+    mark (clusters,): must be -1 everywhere. found, found_weight: set to the neighbours of each
+    cluster and the edge weights, row after row.
     """
     xadj, adjncy, adjwgt, vwgt = level
     coarse_of, head, following = clusters
@@ -227,7 +231,7 @@ def contract(level, part, clusters, first, last, mark, found, found_weight, coar
 
 @njit(cache=True, nogil=True)
 def project(coarse_part, coarse_of, first, last, part):
-    """Give the vertices [first, last) their clusters' blocks."""
+    """Give the vertices [first, last) the blocks of their clusters."""
     for v in range(first, last):
         part[v] = coarse_part[coarse_of[v]]
 
@@ -236,7 +240,7 @@ def project(coarse_part, coarse_of, first, last, part):
 def take_members(graph, part, members, rank, sub_xadj, sub_adjncy, sub_adjwgt):
     """Copy the subgraph of `members`, all vertices of one block; return its adjacency entries.
 
-    rank (n,): the number of every member among them. Takes time linear in the members' edges.
+    rank (n,): index of every member among the members. The time is linear in the members' edges.
     """
     xadj, adjncy, adjwgt, _ = graph
     weighted = adjwgt.size > 0

@@ -1,4 +1,4 @@
-"""A graph as kernels take it: its arrays in one value, and what they say of vertices and edges."""
+"""CSRGraph: a graph in the form for kernels, and functions of its vertices and edges."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from evener.jit import inner
 
 
 class CSRGraph(NamedTuple):
-    """A graph in compressed sparse rows: the arrays of an evener.Graph, which has checked them.
+    """A graph in compressed sparse rows: the arrays of an evener.Graph, already checked.
 
-    The edges of v are the entries xadj[v] to xadj[v + 1] of adjncy (e,), each edge once from
-    either end. adjwgt (e,): their weights, or (0,) where all are 1; vwgt (n,): vertex weights.
+    The edges of v are the entries xadj[v] to xadj[v + 1] - 1 of adjncy (e,); each edge occurs at
+    both ends. adjwgt (e,): edge weights, or (0,) if all are 1. vwgt (n,): vertex weights.
     """
 
     xadj: np.ndarray
@@ -25,19 +25,19 @@ class CSRGraph(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy")
 def degree_of(graph, v):
-    """Number of edges of vertex v."""
+    """Return the number of edges of vertex v."""
     return np.int64(graph.xadj[v + 1]) - np.int64(graph.xadj[v])
 
 
 @inner(forceinline=True, error_model="numpy")
 def edge_weight(graph, e):
-    """Weight of adjacency entry e."""
+    """Return the weight of adjacency entry e."""
     return np.int64(1) if graph.adjwgt.size == 0 else np.int64(graph.adjwgt[e])
 
 
 @inner(forceinline=True, error_model="numpy")
 def edge_weight_of(graph, v):
-    """Weight of all edges of vertex v."""
+    """Return the total weight of the edges of vertex v."""
     if graph.adjwgt.size == 0:
         return degree_of(graph, v)
     return np.int64(graph.adjwgt[graph.xadj[v] : graph.xadj[v + 1]].sum())
@@ -45,5 +45,5 @@ def edge_weight_of(graph, v):
 
 @inner(forceinline=True)
 def stays(fixed, v):
-    """Whether v is one of the fixed vertices, (n,) bool or (0,)."""
+    """Return whether v is a fixed vertex; fixed: (n,) bool, or (0,) if there are none."""
     return fixed.size > 0 and fixed[v]

@@ -1,9 +1,9 @@
-"""Two binary heaps of vertices, the largest key first.
+"""Two kinds of binary heaps of vertices, with the largest key first.
 
-In the first, three parallel arrays, entries stay as they were pushed; of equal keys the one pushed
-first leaves first. An IndexedHeap knows where each vertex is, so that a key can be changed and an
-entry removed at any place. The size of either is a number that its caller keeps: what adds or
-removes an entry returns it.
+The first kind consists of three parallel arrays, and its entries cannot be changed; among equal
+keys, the entry pushed first leaves first. The second kind, IndexedHeap, stores the position of each
+vertex, so that keys can be changed and any entry can be removed. The caller stores the size of a
+heap; functions that add or remove an entry return the new size.
 """
 # mypy: ignore-errors
 
@@ -19,13 +19,13 @@ from evener.jit import inner
 
 @inner()
 def before(keys, ages, i, j):
-    """Whether entry i leaves the heap before entry j."""
+    """Return whether entry i leaves the heap before entry j."""
     return keys[i] > keys[j] or (keys[i] == keys[j] and ages[i] < ages[j])
 
 
 @inner()
 def swap(keys, ages, items, i, j):
-    """Exchange two entries."""
+    """Swap two entries."""
     keys[i], keys[j] = keys[j], keys[i]
     ages[i], ages[j] = ages[j], ages[i]
     items[i], items[j] = items[j], items[i]
@@ -33,7 +33,7 @@ def swap(keys, ages, items, i, j):
 
 @inner()
 def push_aged(keys, ages, items, size, key, age, item):
-    """Add an entry; returns the new size."""
+    """Add an entry; return the new size."""
     keys[size], ages[size], items[size] = key, age, item
     i = size
     while i > 0:
@@ -47,7 +47,7 @@ def push_aged(keys, ages, items, size, key, age, item):
 
 @inner()
 def with_room(keys, ages, items, size):
-    """Return the arrays, twice as long where they are full."""
+    """Return the arrays, with doubled length if they are full."""
     if size < keys.size:
         return keys, ages, items
     return _doubled(keys), _doubled(ages), _doubled(items)
@@ -62,7 +62,7 @@ def _doubled(values):
 
 @inner()
 def drop_first(keys, ages, items, size):
-    """Remove the first entry (index 0); returns the new size."""
+    """Remove the first entry (index 0); return the new size."""
     size -= 1
     swap(keys, ages, items, 0, size)
     i = 0
@@ -83,7 +83,7 @@ ABSENT = -1  # place of a vertex that is in no heap
 
 
 class IndexedHeap(NamedTuple):
-    """Entries items and keys (room,), the largest key first; place (n,): the entry of a vertex."""
+    """Entries: items and keys (room,), the largest key first; place (n,): the index of a vertex."""
 
     items: np.ndarray
     keys: np.ndarray
@@ -91,9 +91,9 @@ class IndexedHeap(NamedTuple):
 
 
 class SideHeaps(NamedTuple):
-    """Two heaps, of the vertices on side 0 and on side 1: items, keys (2, room), size (2,) int64.
+    """Two heaps, for the vertices on side 0 and on side 1: items, keys (2, room), size (2,) int64.
 
-    place (n,): the entry of a vertex in the heap of its side.
+    place (n,): the index of a vertex in the heap of its side.
     """
 
     items: np.ndarray
@@ -104,7 +104,7 @@ class SideHeaps(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def sift_up(heap, i):
-    """Move entry i to where its key belongs, towards the top."""
+    """Move entry i toward the top until the heap is ordered."""
     items, keys, place = heap
     v, key = items[i], keys[i]
     while i > 0:
@@ -120,7 +120,7 @@ def sift_up(heap, i):
 
 @inner(error_model="numpy", counted=False)
 def sift_down(heap, i, size):
-    """Move entry i to where its key belongs, away from the top."""
+    """Move entry i away from the top until the heap is ordered."""
     items, keys, place = heap
     v, key = items[i], keys[i]
     while True:
@@ -165,7 +165,10 @@ def drop(heap, i, size):
 
 @inner(error_model="numpy", counted=False)
 def sink_top(heap, size, key):
-    """Give the top entry a smaller key if another entry comes before it then; return whether so."""
+    """Lower the key of the top entry if it would then not be first.
+
+    Returns whether it was lowered.
+    """
     if size < 2:
         return False
     second = heap.keys[1]
@@ -180,14 +183,17 @@ def sink_top(heap, size, key):
 
 @inner(error_model="numpy", counted=False)
 def clear(heap, size):
-    """Take all vertices out of the heap."""
+    """Remove all vertices from the heap."""
     for i in range(size):
         heap.place[heap.items[i]] = ABSENT
 
 
 @inner(error_model="numpy", counted=False)
 def _heap_of(heaps, s):
-    """Return the heap of side s; its arrays are not counted, so that only this file calls it."""
+    """Return the heap of side s.
+
+    Its arrays are not reference-counted, so only this file may call this.
+    """
     return IndexedHeap(heaps.items[s], heaps.keys[s], heaps.place)
 
 
@@ -199,7 +205,10 @@ def push_to(heaps, s, v, key):
 
 @inner(error_model="numpy", counted=False)
 def drop_top(heaps, s, place):
-    """Remove the first vertex of side s, and set its place to `place` (negative); return it."""
+    """Remove the first vertex of side s, and set its place to `place` (negative).
+
+    Returns the vertex.
+    """
     v = heaps.items[s, 0]
     heaps.size[s] = drop(_heap_of(heaps, s), 0, heaps.size[s])
     heaps.place[v] = place
@@ -208,13 +217,13 @@ def drop_top(heaps, s, place):
 
 @inner(error_model="numpy", counted=False)
 def raise_key(heaps, s, i, key):
-    """Give entry i of side s a key that is no smaller."""
+    """Raise the key of entry i of side s, or leave it unchanged."""
     heaps.keys[s, i] = key
     sift_up(_heap_of(heaps, s), i)
 
 
 @inner(error_model="numpy", counted=False)
 def lower_key(heaps, s, i, key):
-    """Give entry i of side s a key that is no larger."""
+    """Lower the key of entry i of side s, or leave it unchanged."""
     heaps.keys[s, i] = key
     sift_down(_heap_of(heaps, s), i, heaps.size[s])

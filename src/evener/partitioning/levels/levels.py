@@ -1,4 +1,4 @@
-"""GraphLevel: a graph in the form for kernels; and its coarsening, once or to many levels."""
+"""GraphLevel: a graph in the form for kernels; coarsening by one level or by many."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def scattered(values: Part, order: IntArray, threads: int) -> Part:
 class Hierarchy:
     """A graph and its coarser levels.
 
-    above: all levels but the coarsest, finest first, each with its Shrunk. coarsest: the last
+    above: all levels except the coarsest, finest first, each with its Shrunk. coarsest: the last
     level. part (n,): the blocks of its vertices.
     """
 

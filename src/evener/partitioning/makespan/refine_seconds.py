@@ -1,8 +1,8 @@
 """Refinement for seconds: moves boundary vertices until the slowest block gets no faster.
 
 Greedy sweeps reduce the sum of second_weight x seconds**p with increasing p: at first all blocks
-matter, later only the slowest. Then chains of moves are tried, and each is undone back to its best
-point. With high powers, refinement goes on even if many blocks are equally slow. In the first
+matter, later only the slowest. Then chains of moves are tried, and each is rolled back to its best
+state. With high powers, refinement goes on even if many blocks are equally slow. In the first
 rounds, the latency of small messages is counted in proportion to their values, so that removing
 values gains something even before the message vanishes.
 """
@@ -209,7 +209,9 @@ def _checked(graph: Graph, part: IntArray, work: FloatArray, k: int) -> Part:
         raise InputError(f"part must contain block numbers from 0 to {k - 1}, one block per device")
     if not (np.isfinite(work).all() and (work >= 0).all()):
         v = int(np.argmin(np.isfinite(work) & (work >= 0)))
-        raise InputError(f"the work of vertex {v} is {work[v]}; it must be finite and not negative")
+        raise InputError(
+            f"the work of vertex {v} is {work[v]}, but must be finite and not negative"
+        )
     return np.ascontiguousarray(part, np.int32)
 
 

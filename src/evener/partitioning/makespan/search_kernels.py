@@ -1,4 +1,4 @@
-"""Kernel that moves vertices so that the slowest block gets faster, one by one and in chains."""
+"""Kernel that moves vertices to make the slowest block faster, singly and in chains of moves."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KNOWN, WAITING = 1, 2  # flags of vertices at a boundary, and of those in the qu
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _is_hot(tables, seconds, v, least_seconds):
-    """Whether v is at a boundary, and its block or one it touches takes this long or longer."""
+    """Return whether v is at a boundary and a block that it touches takes least_seconds or more."""
     if tables.xadj[v + 1] - tables.xadj[v] > HUB:
         return False
     if tables.length[v] == CLOSED:
@@ -35,7 +35,7 @@ def _is_hot(tables, seconds, v, least_seconds):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _least(keys, size):
-    """Where the least of the first keys is."""
+    """Return the index of the least of the first `size` keys."""
     at = 0
     for i in range(1, size):
         if keys[i] < keys[at]:
@@ -47,8 +47,9 @@ def _least(keys, size):
 def _with_neighbours(
     tables, model, totals, bounds, v, size, reference, log2_power, least_seconds, scratch
 ):
-    """Add v's neighbours at a late block to the first `size` entries of the front, as far as it
-    has room, with what their best moves change; return its new size.
+    """Add v's neighbours to the front, with the change of their best moves; return its new size.
+
+    Adds only neighbours that touch a slow block, as many as fit behind the first `size` entries.
     """
     front, keys = scratch.front, scratch.keys
     for e in range(tables.xadj[v], tables.xadj[v + 1]):
@@ -71,9 +72,9 @@ def _chain(
     tables, model, totals, bounds, v, reference, log2_power, depth, most_lost, least_seconds,
     scratch,
 ):  # fmt: skip
-    """Make up to `depth` moves that begin at v, and take back those after the best point.
+    """Make up to `depth` moves that begin at v, and undo those after the best state.
 
-    Returns how many are kept: scratch.moved[:that].
+    Returns the number of moves that remain: scratch.moved[:number].
     """
     lock, front, keys = scratch.lock, scratch.front, scratch.keys
     moved, came_from = scratch.moved, scratch.came_from
@@ -123,14 +124,15 @@ def search(
     tables, model, totals, bounds, log2_power, min_seconds_ratio, depth, most_lost,
     n_queued, most_looks, flag, scratch,
 ):  # fmt: skip
-    """Search from every seed in turn for a smaller sum of second_weight x seconds**(2**log2_power).
+    """Search from each seed for a smaller sum of second_weight x seconds**(2**log2_power).
 
-    A chain of up to `depth` moves begins at each seed: the best move of the vertices around it,
-    even at a loss (of most_lost times its block's second_weight), then the next; those after the
-    best point are taken back. Seeds are scratch.queue[:n_queued], then the neighbours of what has
-    moved. Passed over are vertices at no block of at least min_seconds_ratio x the longest seconds.
-    flag (n,) is KNOWN, before and after, of all vertices that are or were at a boundary. Ends once
-    evaluations have cost most_looks (scratch.looks); returns (moves kept, that cost).
+    From each seed, it makes a chain of up to `depth` moves: the best move among nearby vertices,
+    even at a loss (up to most_lost x its block's second_weight), then the next; moves after the
+    best state are undone. Seeds are scratch.queue[:n_queued], then neighbours of moved vertices.
+    Skips vertices that touch no block with at least min_seconds_ratio x the longest seconds. flag
+    (n,): KNOWN for all vertices that are or were at a boundary, before and after. Ends once
+    evaluations have cost most_looks (scratch.looks). Returns the number of moves that remain, and
+    this cost.
     """
     queue = scratch.queue
     reference = reprice(tables, model, totals)

@@ -1,8 +1,9 @@
-"""Predicted seconds of blocks, and moves of a vertex: what each changes, and carrying it out.
+"""Predicted seconds of blocks; evaluates moves of a vertex, and makes them.
 
-A block's seconds are its compute, what it exchanges with each other block, and a fixed cost; powers
-of them are summed up. The tables of connectivity_kernels tell how many neighbours a vertex has in
-each block, so that all its moves are evaluated in one pass over the few entries of its neighbours.
+A block's seconds are its computing time, its exchange with each other block, and a fixed cost; the
+objective is a sum of powers of these. The tables of connectivity_kernels state how many neighbours
+a vertex has in each block, so all moves of a vertex are evaluated in one pass over the few table
+entries of its neighbours.
 """
 # mypy: ignore-errors
 
@@ -22,7 +23,7 @@ from evener.partitioning.refinement.connectivity_kernels import (
 
 
 class Model(NamedTuple):
-    """What gives the seconds of k blocks; s pieces of the speed curves of their devices."""
+    """The cost model of k blocks, with s pieces of the speed curves of their devices."""
 
     first: np.ndarray  # (k,) int64: a device's first piece
     last: np.ndarray  # (k,) int64: one past its last piece
@@ -38,7 +39,7 @@ class Model(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums of every block (k,), kept up to date move by move; float64 unless it says int64."""
+    """Totals of every block (k,), updated by each move; float64 unless stated as int64."""
 
     load: np.ndarray  # work [units]
     weight: np.ndarray  # what the limits are on
@@ -53,7 +54,10 @@ class Totals(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of vertices (n,): work [units], weight, n_bytes; of blocks (k,): low, high, caps on them."""
+    """Weights of vertices, and limits of blocks.
+
+    Of vertices (n,): work [units], weight, n_bytes; of blocks (k,): limits low, high and caps.
+    """
 
     work: np.ndarray
     weight: np.ndarray
@@ -64,11 +68,10 @@ class Bounds(NamedTuple):
 
 
 class MoveScratch(NamedTuple):
-    """Arrays that evaluating and searching moves write; nothing in them is read by the next call.
+    """Scratch arrays of evaluations and searches; no call reads what an earlier call left in them.
 
-    Except `slot`, -1 everywhere, and `lock`, 0 but for fixed vertices, before and after every
-    evaluation and search. A vertex v is evaluated against d blocks, its own and those that it
-    touches.
+    Exceptions, which hold before and after every call: `slot` is -1 everywhere; `lock` is 0 except
+    for fixed vertices. A vertex v is evaluated for d blocks: its own, and those that it touches.
     """
 
     slot: np.ndarray  # (k,) int32: where a block is among the d, else -1
@@ -91,7 +94,7 @@ class MoveScratch(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def pay(alpha, per_value, latency_ramp, b, c, values):
-    """Seconds that block b spends on exchanging so many values with c."""
+    """Return the seconds that block b spends on exchanging this number of values with block c."""
     if values <= 0:
         return 0.0
     part = min(1.0, values / latency_ramp)
@@ -100,7 +103,10 @@ def pay(alpha, per_value, latency_ramp, b, c, values):
 
 @inner(error_model="numpy", counted=False)
 def compute_at(first, last, left, speed, slope, piece, load):
-    """Seconds that a device computes at a load that lies near piece, and its piece."""
+    """Return the computing time of a device at `load`, searching from `piece`.
+
+    Also returns the piece of this load.
+    """
     while piece + 1 < last and left[piece + 1] <= load:
         piece += 1
     while piece > first and left[piece] > load:
@@ -111,7 +117,7 @@ def compute_at(first, last, left, speed, slope, piece, load):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def seconds_of(overlap, fixed, load, compute, outer, exchange):
-    """Seconds of a block, with or without overlap."""
+    """Return the seconds of a block, with or without overlap of computing and exchange."""
     if load <= 0 and exchange <= 0:
         return 0.0
     if not overlap:
@@ -131,13 +137,13 @@ def powered_by(seconds, reference, log2_power, second_weight):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def between(sent, b, c):
-    """Values that two blocks exchange, both ways."""
+    """Return the number of values that two blocks exchange, both directions together."""
     return np.int64(sent[b, c]) + np.int64(sent[c, b])
 
 
 @inner(error_model="numpy", counted=False)
 def reprice(tables, model, totals):
-    """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
+    """Compute work, exchange and seconds of all blocks from scratch; return the longest seconds."""
     k, longest = totals.load.size, 0.0
     sent, alpha, per_value, latency_ramp = (
         tables.sent,
@@ -169,10 +175,10 @@ NEVER = np.inf  # change of the sum of powers by a move that is not allowed
 
 
 class Evaluated(NamedTuple):
-    """A vertex v whose d blocks are laid out in MoveScratch, its own in slot `home`.
+    """A vertex v whose d blocks are listed in MoveScratch, its own in slot `home`.
 
-    dropped: exchange of its block that ends if it leaves [s]; entering: work of neighbours that
-    would come to a boundary.
+    dropped [s]: exchange that its block saves if v leaves. entering [units]: work of neighbours
+    that would then be at a boundary.
     """
 
     v: int
@@ -184,7 +190,7 @@ class Evaluated(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _count_faces(scratch, d):
-    """Set what moves count of neighbours so that both blocks send v's faces, in own_change."""
+    """Set own_change to the counts of neighbours, for the case that both blocks send v's faces."""
     for i in range(d):
         held, values = scratch.n_neighbours[i], 2 * np.int64(scratch.own_change[i])
         scratch.n_only[i] = values - 1 if held > 0 else 0
@@ -194,8 +200,10 @@ def _count_faces(scratch, d):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _look(tables, model, bounds, v, to, scratch):
-    """Lay out what v and its neighbours touch, block `to` with them; returns
-    (d, slot of its own block, work of neighbours that would come to a boundary if it left).
+    """List the blocks that v and its neighbours touch, and block `to`.
+
+    Returns d, the slot of v's own block, and the work of neighbours that would be at a boundary if
+    v left.
     """
     p = np.int64(tables.part[v])
     if tables.length[v] == CLOSED:
@@ -253,8 +261,10 @@ def _look(tables, model, bounds, v, to, scratch):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _stop_sending(sent, alpha, per_value, latency_ramp, d, home, scratch):
-    """Price what v's block no longer exchanges without v, in own_change and other_change; returns
-    the sum of own_change."""
+    """Compute what v's block no longer exchanges without v, in own_change and other_change.
+
+    Returns the sum of own_change.
+    """
     p = scratch.block[home]
     total = 0.0
     for i in range(d):
@@ -278,9 +288,9 @@ def _stop_sending(sent, alpha, per_value, latency_ramp, d, home, scratch):
 def _exchanges_after(
     sent, alpha, per_value, latency_ramp, exchange, d, home, to, dropped, scratch,
 ):  # fmt: skip
-    """Lay out in exchange_after what v's blocks exchange once v is in slot `to`.
+    """Compute in exchange_after what v's blocks exchange once v is in slot `to`.
 
-    Returns how many of its neighbours are then outside its block.
+    Returns the number of v's neighbours that are then in other blocks.
     """
     p, q, held = scratch.block[home], scratch.block[to], scratch.n_neighbours[home]
     values = between(sent, p, q)
@@ -321,7 +331,7 @@ def _exchanges_after(
 def _price(tables, model, totals, bounds, vertex, to, reference, log2_power, store, scratch):
     """Return the change of the sum of powers if the vertex moves to slot `to`.
 
-    store: whether the totals of its blocks are changed accordingly.
+    store: whether to change the totals of its blocks accordingly.
     """
     v, d, home, dropped, entering = vertex
     w = bounds.work[v]
@@ -361,7 +371,7 @@ def _price(tables, model, totals, bounds, vertex, to, reference, log2_power, sto
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _evaluated(tables, model, bounds, v, to, scratch):
-    """Lay out v's blocks, and `to` with them, and what its own no longer exchanges without it."""
+    """List v's blocks and `to`, and compute what its own block no longer exchanges without v."""
     d, home, entering = _look(tables, model, bounds, v, to, scratch)
     dropped = _stop_sending(
         tables.sent, model.alpha, model.per_value, model.latency_ramp, d, home, scratch
@@ -373,7 +383,7 @@ def _evaluated(tables, model, bounds, v, to, scratch):
 def best_move(tables, model, totals, bounds, v, reference, log2_power, scratch):
     """Return (change of the sum of powers, block) of v's best move within bounds.
 
-    (NEVER, -1) where there is none.
+    Returns (NEVER, -1) if there is no such move.
     """
     p, w, m = np.int64(tables.part[v]), bounds.weight[v], bounds.n_bytes[v]
     if tables.length[v] == CLOSED:
@@ -404,7 +414,7 @@ def best_move(tables, model, totals, bounds, v, reference, log2_power, scratch):
 
 @inner(error_model="numpy", counted=False)
 def make_move(tables, model, totals, bounds, v, to, reference, log2_power, scratch):
-    """Move v to block `to`, with tables and totals; return the change of the sum of powers."""
+    """Move v to block `to`; update tables and totals; return the change of the sum of powers."""
     p, w, m = np.int64(tables.part[v]), bounds.weight[v], bounds.n_bytes[v]
     vertex = _evaluated(tables, model, bounds, v, to, scratch)
     at = np.int64(0)

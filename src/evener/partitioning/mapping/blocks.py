@@ -98,7 +98,7 @@ def _problem_of(
 def _links(
     platform: Platform,
 ) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray, FloatArray]:
-    """Return the kind of link (k, k) of each pair of devices; and alpha, beta, hops of each kind.
+    """Return the kind of link (k, k) between each two devices; and alpha, beta, hops of each kind.
 
     On a platform with levels, the kind is the number of levels that two devices share, so the table
     is empty.
@@ -199,10 +199,10 @@ def map_blocks(
 
     graph, partition, platform: like the arguments of `evaluate`; of_faces: see metrics.quotient. A
     block moves only to a device whose contract it satisfies. The predicted makespan is at most a
-    millionth above the present one, and at most a thousandth above the least one found; of such
-    mappings, the one found with the fewest bytes x hops is returned. For up to 8 blocks, it is the
-    best of all mappings. All blocks stay if the platform has no links, or if more than 2,048
-    devices have individual links. Deterministic. Raises InputError if lengths differ.
+    millionth above the present one, and at most a thousandth above the least one found. Among such
+    mappings, the one with the fewest bytes x hops is returned. For up to 8 blocks, it is the best
+    of all mappings. All blocks stay if the platform has no links, or if more than 2,048 devices
+    have individual links. Deterministic. Raises InputError if lengths differ.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     partition = as_partition(partition, graph, platform.k)

@@ -1,8 +1,8 @@
-"""Mapping problems for kernels: blocks, devices, what a mapping costs, and swaps that lower it.
+"""Mapping problems for kernels: blocks, devices, costs of mappings, and swaps that reduce them.
 
-A mapping is `device` (k,), the device of every block, and its inverse `at` (k,). Predicted
-seconds (k,) of all blocks are computed as in evener.plans.metrics, by `computing` and `talking`
-alone, and kept up to date: a swap is evaluated in time linear in the messages of its two blocks.
+A mapping is `device` (k,), the device of every block, and its inverse `at` (k,). Predicted seconds
+(k,) of all blocks are computed as in evener.plans.metrics, only by `computing` and `talking`, and
+updated by each swap: evaluating a swap takes time linear in the messages of its two blocks.
 """
 # mypy: ignore-errors
 
@@ -19,13 +19,13 @@ from evener.jit import inner, njit
 class MappingProblem(NamedTuple):
     """k blocks, k devices, and the kinds of links between devices.
 
-    The quotient graph: starts (k + 1,), other (p,), n_bytes (p,): bytes that two blocks exchange,
-    both ways together, the same in both rows. Blocks: weight (k, c) [units], for each weight of
-    the vertices; size (k,) [B]; home (k,): the device each begins on and may always stay on.
-    Devices: speed (k,), low, high (k, c), cap (k,) [B]. Links: codes (depth, k) are equal in row i
-    where devices share a place of the machine's level i; kind (k, k): the kind of link between two
-    devices, empty where it is the number of levels they share. alpha [s], beta [s/B], hops: of
-    every kind of link.
+    The quotient graph: starts (k + 1,), other (p,), n_bytes (p,): bytes that two blocks exchange in
+    both directions, stored in both rows. Blocks: weight (k, c) [units], for each weight of the
+    vertices; size (k,) [B]; home (k,): the device of each block at the beginning, on which it may
+    always stay. Devices: speed (k,), low, high (k, c), cap (k,) [B]. Links: codes (depth, k): in
+    row i, devices in the same group of level i have equal codes; kind (k, k): the kind of link
+    between two devices, empty if it is the number of levels that they share. alpha [s], beta [s/B],
+    hops: of every kind of link.
     """
 
     starts: np.ndarray
@@ -59,19 +59,19 @@ def link_kind(problem, p, q):
 
 @inner(forceinline=True)
 def computing(problem, b, d):
-    """Seconds that block b takes on device d."""
+    """Return the seconds that block b computes on device d."""
     return problem.weight[b, 0] / problem.speed[d]
 
 
 @inner(forceinline=True)
 def talking(problem, kind, n_bytes):
-    """Seconds that either end of a link spends on an exchange of n_bytes, both ways together."""
+    """Return the seconds that each end of a link spends to exchange n_bytes, both directions."""
     return problem.alpha[kind] + problem.beta[kind] * n_bytes
 
 
 @njit(cache=True, nogil=True)
 def fits(problem, b, d):
-    """Whether block b keeps the contract of device d, or has been there from the beginning."""
+    """Return whether block b satisfies the contract of device d, or was there at the beginning."""
     if problem.home[b] == d:
         return True
     for c in range(problem.weight.shape[1]):
@@ -82,7 +82,7 @@ def fits(problem, b, d):
 
 @inner()
 def block_seconds(problem, device, b, d):
-    """Seconds of block b on device d, with the other blocks where `device` says."""
+    """Return the seconds of block b on device d, with the other blocks where `device` says."""
     total = computing(problem, b, d)
     for e in range(problem.starts[b], problem.starts[b + 1]):
         kind = link_kind(problem, d, device[problem.other[e]])
@@ -104,10 +104,10 @@ def count_seconds(problem, device, seconds):
 
 @njit(cache=True, nogil=True)
 def best_of_all(problem, as_soon, most, device):
-    """Try all mappings and leave the best in device (k,); of equals, the one it held before.
+    """Try all mappings and store the best in device (k,); ties go to the given mapping.
 
-    The best has the fewest bytes x hops of those whose makespan is at most `as_soon` times the
-    least of all, and at most `most` [s].
+    The best mapping has the fewest bytes x hops among those whose makespan is at most `as_soon` x
+    the least makespan, and at most `most` [s].
     """
     least = _sweep(problem, 0.0, False, device)
     _sweep(problem, min(as_soon * least, most), True, device)
@@ -117,7 +117,8 @@ def best_of_all(problem, as_soon, most, device):
 def _sweep(problem, ceiling, choose, device):
     """Return the least makespan of all mappings.
 
-    choose: leave in `device` the one of fewest bytes x hops with a makespan up to `ceiling` [s].
+    choose: instead store in `device` the mapping with the fewest bytes x hops and a makespan of at
+    most `ceiling` [s].
     """
     k = device.size
     seconds = np.empty(k)
@@ -154,13 +155,13 @@ def _sweep(problem, ceiling, choose, device):
 
 
 class Nearby(NamedTuple):
-    """Where to look for a better device for a block: near the blocks it exchanges most with.
+    """Candidate devices for a block: near the blocks that it exchanges most with.
 
-    heavy (k, h): those blocks, by bytes, padded by -1. order (rows, k): devices in the order of the
-    tree's leaves, `length` (rows,) of them: all devices in row 0, like ones in each other row.
-    place (rows, k): where each device stands in that order, or would stand. row_of (k,): the row of
-    the devices like each, or 0. window: how far to look to either side of a place; where it is k
-    or more, every device is tried.
+    heavy (k, h): these blocks, by bytes, padded with -1. order (rows, k): devices in the order of
+    the tree's leaves, the first `length` (rows,) of a row; row 0 has all devices, each other row a
+    group of devices that can take each other's blocks. place (rows, k): position of each device in
+    that order, or where it would be. row_of (k,): the row of each device's group, or 0. window: how
+    many positions to try on either side of a place; if it is k or more, every device is tried.
     """
 
     heavy: np.ndarray
@@ -173,7 +174,7 @@ class Nearby(NamedTuple):
 
 @inner()
 def _change(problem, fixed, rate, device, b, c):
-    """By how much the cost of all messages rises if blocks b and c swap devices."""
+    """Return by how much the cost of all messages rises if blocks b and c swap devices."""
     p, q = device[b], device[c]
     total = 0.0
     for e in range(problem.starts[b], problem.starts[b + 1]):
@@ -193,9 +194,9 @@ def _change(problem, fixed, rate, device, b, c):
 
 @inner()
 def _list_changes(problem, device, b, c, extra, touched):
-    """List the blocks whose seconds a swap changes, in `touched`, and by how much, in extra (k,).
+    """List in `touched` the blocks whose seconds a swap changes; add the changes to extra (k,).
 
-    Returns how many; b and c are the first two. extra is 0 before.
+    Returns the number of these blocks; b and c are the first two. extra must be 0 on entry.
     """
     p, q = device[b], device[c]
     count = 2
@@ -223,7 +224,10 @@ def _list_changes(problem, device, b, c, extra, touched):
 
 @inner()
 def _worst_after(problem, device, seconds, b, c, extra, touched):
-    """Most seconds of a block that a swap changes, after it; extra (k,) is 0 before and after."""
+    """Return the longest seconds, after a swap, of a block that it changes.
+
+    extra (k,) is 0 before and after.
+    """
     count = _list_changes(problem, device, b, c, extra, touched)
     worst = 0.0
     for i in range(count):
@@ -249,7 +253,7 @@ def _swap(problem, device, at, seconds, b, c, extra, touched):
 
 @inner()
 def _candidates(device, nearby, b, stamp, mark, found):
-    """List in `found` the devices to try for block b; return how many."""
+    """List in `found` the devices to try for block b; return their number."""
     k = device.size
     if nearby.window >= k:
         for d in range(k):
@@ -275,11 +279,11 @@ def _candidates(device, nearby, b, stamp, mark, found):
 
 @njit(cache=True, nogil=True)
 def lower_cost(problem, fixed, rate, ceiling, nearby, budget, device, at, seconds):
-    """Swap while the cost of all messages falls; return the number of swaps.
+    """Swap blocks while the cost of all messages falls; return the number of swaps.
 
-    A message costs fixed + rate x bytes, by kind of link. No swap leaves a block that it changes
-    above `ceiling` seconds. device, at, seconds (k,) are updated. About `budget` messages are
-    looked at.
+    A message costs fixed + rate x bytes, by kind of link. No swap may leave a block that it changes
+    above `ceiling` seconds. device, at, seconds (k,) are updated. budget: approximate number of
+    messages examined.
     """
     k = device.size
     active = np.ones(k, np.bool_)
@@ -330,10 +334,10 @@ def lower_cost(problem, fixed, rate, ceiling, nearby, budget, device, at, second
 
 @njit(cache=True, nogil=True)
 def lower_makespan(problem, tolerance, goal, nearby, budget, device, at, seconds):
-    """Swap the block that finishes last, or one it exchanges with, while the makespan falls.
+    """Swap the block that finishes last, or a block it exchanges with, while the makespan falls.
 
-    After a swap, every block that it changes finishes earlier than the last one did. Stops at
-    `goal` seconds. device, at, seconds (k,) are updated. Returns the number of swaps.
+    After a swap, every block that it changes finishes earlier than the last block did before. Stops
+    at `goal` seconds. device, at, seconds (k,) are updated. Returns the number of swaps.
     """
     k = device.size
     extra, touched = np.zeros(k), np.empty(2 * k + 2, np.int64)
@@ -379,7 +383,10 @@ def lower_makespan(problem, tolerance, goal, nearby, budget, device, at, seconds
 
 @inner()
 def _last_after(problem, device, seconds, b, c, last, shared):
-    """Seconds of block `last` after a swap of two others; 0 where it is itself swapped."""
+    """Return the seconds of block `last` after a swap of two other blocks.
+
+    0 if it is swapped itself.
+    """
     if b == last or c == last:
         return 0.0
     total, here = seconds[last], device[last]

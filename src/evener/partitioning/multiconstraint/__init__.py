@@ -1,9 +1,9 @@
-"""Several weights per vertex: blocks within limits on each of them.
+"""Several weights per vertex: blocks within limits on each weight.
 
 multiconstraint.py  the partitioner: bisect the coarsest level, balance and refine on every level
-loads.py            the weights of blocks, their limits, and how far they are off
-balance.py          brings blocks within all limits, and lowers their cut
-enforce_several.py  brings any blocks within limits on several weights, or proves that none can be
+loads.py            the weights of blocks, their limits, and by how much these are violated
+balance.py          moves vertices until blocks satisfy all limits, and reduces the cut
+enforce_several.py  makes any partition satisfy limits on several weights, or proves that none can
 
 May import levels, refinement, repair (proofs), initial and multilevel. Read multiconstraint.py.
 """

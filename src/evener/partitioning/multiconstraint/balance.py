@@ -1,8 +1,8 @@
 """Balances blocks in several weights, and reduces their cut within the limits.
 
 Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets. Then
-they move to any block, as the neighbours of a block that needs more of a weight may have none to
-give. If no move helps, violated limits get a higher cost, as in breakout local search, and pairs of
+they move to any block, as a block that needs more of a weight may have neighbours that cannot give
+any. If no move helps, violated limits get a higher cost, as in breakout local search, and pairs of
 vertices are exchanged. The cut is reduced by localized k-way FM.
 """
 

@@ -89,7 +89,7 @@ def _prove_ratio(
 ) -> None:
     """Raise InfeasibleError if a block must have more of weight j than its high on weight i allows.
 
-    The proof: every vertex has at least `ratio` units of weight i per unit of weight j.
+    The proof uses that every vertex has at least `ratio` units of weight i per unit of weight j.
     """
     some = columns[j] > 0
     if not some.any():
@@ -102,8 +102,8 @@ def _prove_ratio(
         raise InfeasibleError(
             f"{names[b]} needs at least {low[b, j]:,.6g} units of weight {j}, whose vertices have "
             f"at least {needs[b]:,.6g} of weight {i}, but may hold at most {most[b]:,.6g}",
-            hint="The two weights lie on the same vertices: share both in the same way "
-            "(--constraints), or give a larger --epsilon.",
+            hint="The same vertices have both weights: divide both in the same way "
+            "(--constraints), or increase --epsilon.",
         )
 
 
@@ -122,9 +122,9 @@ def _check(
     said = ", ".join(_limit(int(at), bounds, off, contract, names) for at in worst)
     blocks, limits = np.count_nonzero(off.any(axis=1)), np.count_nonzero(off)
     raise NotFoundError(
-        f"found no partition that keeps every limit on all weights: {said} ({limits} limit(s) of "
-        f"{blocks} block(s) off)",
-        hint="Give a larger --epsilon, or select one weight by --constraint I.",
+        f"found no partition that satisfies every limit on all weights: {said} (violated limits: "
+        f"{limits}, in {blocks} block(s))",
+        hint="Increase --epsilon, or select one weight with --constraint I.",
     )
 
 
@@ -133,7 +133,7 @@ def _limit(
 ) -> str:
     b, i = divmod(at, off.shape[1])
     if i < contract.n_constraints:
-        return f"{names[b]} misses its limits on weight {i} by {off[b, i]:.2%} of its target"
+        return f"{names[b]} violates its limits on weight {i} by {off[b, i]:.2%} of its target"
     if np.isfinite(bounds.high[b, i]):
         return f"{names[b]} needs {off[b, i]:.2%} more bytes than it has"
     return f"{names[b]} stays empty"

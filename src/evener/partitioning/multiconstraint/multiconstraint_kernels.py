@@ -1,9 +1,9 @@
-"""Kernels for several weights per vertex: bringing blocks within all limits, and localized FM.
+"""Kernels for several weights per vertex: balancing blocks within all limits, and localized FM.
 
-loads (n, c) are the weights of vertices, weight (k, c) those of blocks. A block that is off its
-limits counts the square of the distance, times `cost` (k, c), in one sum over all blocks and
-weights. Moves only ever lower that sum, so that every descent ends; and as squares of large
-distances fall fastest, weight runs on from block to block until it finds room.
+loads (n, c) are the weights of vertices, weight (k, c) those of blocks. The violation is the sum,
+over all blocks and weights outside their limits, of cost (k, c) x (distance from the limit)^2.
+Moves only reduce this sum, so every descent ends. Squares of large distances fall fastest, so
+weight moves on from block to block until a block has room.
 """
 # mypy: ignore-errors
 
@@ -31,7 +31,7 @@ class LoadLimits(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy")
 def _rise(b, i, x, weight, limits, cost):
-    """How the sum changes where weight i of block b changes by x."""
+    """Return the change of the violation if weight i of block b changes by x."""
     low, high = limits
     before = outside(weight[b, i], low[b, i], high[b, i])
     after = outside(weight[b, i] + x, low[b, i], high[b, i])
@@ -40,7 +40,7 @@ def _rise(b, i, x, weight, limits, cost):
 
 @inner(forceinline=True, error_model="numpy")
 def change(loads, v, sign, b, weight, limits, cost):
-    """How the sum changes where block b gets the loads of v, times `sign`."""
+    """Return the change of the violation if block b gets the loads of v x `sign`."""
     total = 0.0
     for i in range(loads.shape[1]):
         x = sign * loads[v, i]
@@ -51,7 +51,7 @@ def change(loads, v, sign, b, weight, limits, cost):
 
 @njit(cache=True, nogil=True)
 def sum_loads(part, loads, weight):
-    """Sum the loads of each block, or of each vertex of a smaller graph."""
+    """Add up the loads of each block, or of each vertex of a coarser graph."""
     weight[:] = 0.0
     for v in range(part.size):
         b = part[v]
@@ -61,7 +61,7 @@ def sum_loads(part, loads, weight):
 
 @inner(forceinline=True, error_model="numpy")
 def is_off(b, weight, limits):
-    """Whether some weight of block b is outside its limits."""
+    """Return whether some weight of block b is outside its limits."""
     low, high = limits
     for i in range(weight.shape[1]):
         if weight[b, i] < low[b, i] or weight[b, i] > high[b, i]:
@@ -71,7 +71,7 @@ def is_off(b, weight, limits):
 
 @njit(cache=True, nogil=True)
 def count_off(weight, limits):
-    """How many blocks are outside some limit."""
+    """Return the number of blocks outside some limit."""
     count = 0
     for b in range(weight.shape[0]):
         if is_off(b, weight, limits):
@@ -81,10 +81,10 @@ def count_off(weight, limits):
 
 @inner(error_model="numpy", counted=False)
 def _best_relief(v, graph, loads, part, weight, limits, cost, anywhere, pull, near):
-    """Return (worth, block) of the move of v that lowers the sum most for the cut that it costs.
+    """Return (worth, block) of the move of v with the largest decrease of violation per added cut.
 
-    Block -1 where no move lowers it. anywhere: all blocks are tried, not only those next to v.
-    pull (k,) is zero before and after; near (k,) is scratch.
+    The block is -1 if no move reduces the violation. anywhere: try all blocks, not only those next
+    to v. pull (k,) is zero before and after; near (k,) is scratch.
     """
     xadj, adjncy, adjwgt, _ = graph
     p = part[v]
@@ -125,11 +125,11 @@ def _best_relief(v, graph, loads, part, weight, limits, cost, anywhere, pull, ne
 def descend(
     graph, loads, part, fixed, weight, limits, goal, cost, seeds, anywhere, most_moves, heap
 ):  # fmt: skip
-    """Move vertices, the one of most worth first, and return the number of moves.
+    """Move vertices, those of most worth first; return the number of moves.
 
-    Ends where all blocks are within `limits`, or no move of `seeds` or of neighbours of what moved
-    brings blocks nearer to the narrower limits `goal`, or after most_moves. fixed (n,) bool, or
-    (0,): vertices that never move.
+    Ends if all blocks are within `limits`; if no move of `seeds`, or of neighbours of moved
+    vertices, brings blocks nearer to the narrower limits `goal`; or after most_moves. fixed (n,)
+    bool, or (0,): vertices that never move.
     """
     xadj, adjncy, _, _ = graph
     items, keys, place = heap
@@ -184,7 +184,7 @@ def descend(
 
 @inner(forceinline=True, error_model="numpy")
 def _swap_change(loads, u, v, p, q, weight, limits, cost):
-    """How the sum changes where p gives u to q and gets v."""
+    """Return the change of the violation if p gives u to q and gets v."""
     total = 0.0
     for i in range(loads.shape[1]):
         x = loads[v, i] - loads[u, i]
@@ -196,10 +196,10 @@ def _swap_change(loads, u, v, p, q, weight, limits, cost):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def swap_best(starts, members, p, most, loads, weight, limits, cost, part):
-    """Exchange the two vertices, one of block p, that lower the sum most; return whether any did.
+    """Exchange the two vertices, one of block p, that reduce the violation most; return success.
 
-    starts (k + 1,), members (n,): the vertices of each block, kept up to date. Of each block about
-    `most` vertices are tried, evenly spaced, or all where there are fewer.
+    starts (k + 1,), members (n,): the vertices of each block, updated. About `most` evenly spaced
+    vertices of each block are tried, or all if there are fewer.
     """
     k, c = weight.shape
     best, found_i, found_j, other = -LEAST, -1, -1, -1
@@ -226,7 +226,10 @@ def swap_best(starts, members, p, most, loads, weight, limits, cost, part):
 
 @njit(cache=True, nogil=True)
 def list_members(part, fixed, starts, members):
-    """List the vertices of each block that may move in members (n,), from starts (k + 1,) on."""
+    """List the movable vertices of each block in members (n,); those of b begin at starts[b].
+
+    starts (k + 1,) is filled too.
+    """
     starts[:] = 0
     for v in range(part.size):
         starts[part[v] + 1] += not stays(fixed, v)
@@ -250,7 +253,10 @@ def _may_leave(graph, blocks, v, p):
 
 @inner(error_model="numpy", counted=False)
 def _fullness_with(graph, blocks, v, q):
-    """How full block q is with v, in its fullest column; infinite where it has no room."""
+    """Return the fullest column of block q with v, relative to its limit.
+
+    Infinite if v does not fit.
+    """
     loads, weight, high = graph.vwgt, blocks.weight, blocks.limits.soft_high
     most = 0.0
     for i in range(loads.shape[1]):
@@ -263,7 +269,10 @@ def _fullness_with(graph, blocks, v, q):
 
 @inner(error_model="numpy", counted=False)
 def _shift(graph, blocks, v, p, q):
-    """Move v's loads from p to q; returns by how much both are further off, in targets."""
+    """Move v's loads from p to q.
+
+    Returns by how much their excess grows, in units of the targets.
+    """
     loads, weight = graph.vwgt, blocks.weight
     low, high, scale = blocks.limits.low, blocks.limits.high, blocks.limits.scale
     off = 0.0
@@ -281,7 +290,7 @@ def _shift(graph, blocks, v, p, q):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(graph, blocks, seeds, marks, stamp, rule):
-    """Search as search_all, in one group; graph.vwgt (n, c), block weights and limits (k, c)."""
+    """Call search_all for one group; graph.vwgt is (n, c), block weights and limits are (k, c)."""
     room, everywhere = room_for(blocks.price.size, marks.place), np.zeros(1, np.int64)
     return search_all(
         graph, blocks, everywhere, -1, seeds, marks, stamp, rule, room, _may_leave,

@@ -1,7 +1,8 @@
 """The multilevel partitioner: coarsen, partition, project and refine.
 
-multilevel.py   the whole of it on a page
-level_state.py  initial partitions of the coarsest level; what is refined on each, and how
+multilevel.py   the main functions
+level_state.py  initial partitions of the coarsest level; refinement on each level
+few_blocks.py   combines several partitions if there are few blocks
 presets.py      how much work each preset does
 
 May import levels, repair, refinement and initial. Read multilevel.py.

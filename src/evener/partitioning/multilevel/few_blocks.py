@@ -1,9 +1,10 @@
-"""Partitions into few blocks, whose few borders depend more on the start than on refinement.
+"""Partitions into few blocks; these depend more on the initial partition than on refinement.
 
 The graph is coarsened to some thousands of vertices. There, multilevel partitions that coarsen it
 further in different ways are combined: the graph is coarsened again such that no cluster crosses a
-border of either partition, so refinement can take each border from the better one. The other starts
-are straight fronts, which sweep over the whole graph; clusters and k-means would round them off.
+border of either partition, so refinement can take each border from the better one. Other initial
+partitions have straight fronts, which sweep over the whole graph; clusters and k-means would round
+these off.
 """
 
 from __future__ import annotations

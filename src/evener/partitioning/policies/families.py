@@ -1,7 +1,8 @@
-"""The families DP, PD and C of [Guo16]_: graphs divided over the CPUs and GPUs of machines.
+"""The families DP, PD and C of [Guo16]_: they divide graphs among the CPUs and GPUs of machines.
 
-DP divides over machines first (O or R), then in each between its CPUs and its GPUs (H or L); PD the
-other way round; C at once (PG or R, and others that the paper names but does not evaluate).
+DP divides the graph among the machines first (O or R), then in each machine between CPUs and GPUs
+(H or L). PD does the same in reverse order. C divides among all devices at once (PG or R, and
+others that the paper names but does not evaluate).
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ AnyGraph = Graph | DirectedGraph
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes that a device keeps [B].
+    """Memory that a device needs [B].
 
-    vertex: of each vertex it owns: offset of its list, value, and what it sends its neighbours.
-    arc: of each arc that leaves these. outbox: of each vertex elsewhere that it has a message for;
-    inbox: of each message that it receives for a vertex of its own. Defaults are those of PageRank
-    with 4-byte numbers: 4 + 4 + 4, 4, 4 + 4 (which vertex, what) and the same.
+    vertex: for each vertex of its block: offset of its list, value, and value sent to neighbours.
+    arc: for each arc that leaves these vertices. outbox: for each vertex of another block to which
+    it sends a message. inbox: for each message received. Defaults are those of PageRank with 4-byte
+    numbers: 4 + 4 + 4, 4, 4 + 4 (number and value of the vertex), and 4 + 4.
     """
 
     vertex: float = 12.0
@@ -42,10 +43,10 @@ class Footprint:
     inbox: float = 8.0
 
     def of_blocks(self, graph: AnyGraph, part: npt.NDArray[np.int32], k: int) -> FloatArray:
-        """Return (k,) the bytes of each block, messages counted exactly [B].
+        """Return the bytes (k,) that each block needs [B], with messages counted exactly.
 
-        A block sends one message to each vertex elsewhere that an arc of its own reaches, and
-        receives one for each of its vertices from each block with an arc to it.
+        A block sends one message to each vertex of another block that one of its arcs reaches, and
+        receives one for each of its vertices from each block with an arc to that vertex.
         """
         arcs = graph.arcs_out()
         sent, received = np.zeros(k, np.int64), np.zeros(k, np.int64)
@@ -74,13 +75,13 @@ Ratio = float | str  # r of a kind of machine, or "paper"
 
 @dataclass(frozen=True, eq=False)
 class PolicyBlocks:
-    """What a policy made of a graph.
+    """The blocks that a policy made of a graph.
 
-    partition: of k blocks, block i on device i. cpu_share: the share of out-edges that the CPUs
-    were given, None where the policy does not use one. ratios: r, CPU seconds / GPU seconds for
-    equal edges, as used, of each kind of machine. n_bytes (k,): what each block needs on its
-    device, messages counted exactly [B]. memory_left (k,): the part of a GPU's memory that its
-    block leaves; nan for CPUs, and for GPUs without a stated memory.
+    partition: of k blocks, block i on device i. cpu_share: share of out-edges that was given to the
+    CPUs, None if the policy does not use such a share. ratios: the r (CPU seconds / GPU seconds for
+    equal edges) that was used for each kind of machine. n_bytes (k,): bytes that each block needs
+    on its device, with messages counted exactly [B]. memory_left (k,): fraction of a GPU's memory
+    that its block leaves free; nan for CPUs, and for GPUs without a stated memory.
     """
 
     partition: Partition
@@ -92,9 +93,9 @@ class PolicyBlocks:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A graph to be divided: out-degrees (n,), its machines, and what limits them.
+    """A graph to be divided: out-degrees (n,), machines, and limits.
 
-    weights (k,): how fast devices are, by r of each kind of machine.
+    weights (k,): speeds of the devices, by r of each kind of machine.
     """
 
     graph: AnyGraph
@@ -106,7 +107,7 @@ class _Task:
     seed: int
 
     def fits(self, part: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
-        """(k,) whether each GPU holds its block; a CPU always does."""
+        """Return whether each GPU can hold its block (k,); a CPU always can."""
         needed = self.footprint.of_blocks(self.graph, part, self.machines.k)
         return (needed <= self.machines.memories) | ~self.machines.gpu
 
@@ -122,14 +123,15 @@ def policy_blocks(
     footprint: Footprint | None = None,
     seed: int = 7,
 ) -> PolicyBlocks:
-    """Divide a graph over the devices of a platform by a policy of [Guo16]_, such as "DP-OH".
+    """Divide a graph among the devices of a platform by a policy of [Guo16]_, such as "DP-OH".
 
-    ratio: r, CPU seconds / GPU seconds for equal edges; "paper" for the paper's fit by edges a
-    machine; of several kinds of machines one for each, by their first devices; None for the speeds
-    that the platform states. cpu_share: of out-edges for the CPUs (the paper's alpha); None for
-    max(the least at which every GPU fits, 1 / (r + 1)). level: of the platform whose parts are
-    machines; None: the deepest with both kinds. Raises UsageError for an unknown policy and for
-    another number of r than of kinds, InfeasibleError where a block does not fit its GPU.
+    ratio: r, CPU seconds / GPU seconds for equal edges; "paper" for the paper's formula, which
+    depends on the edges per machine; for several kinds of machines a sequence of r, ordered by
+    their first devices; None for the speeds that the platform states. cpu_share: share of out-edges
+    for the CPUs (the paper's alpha); None for the larger of 1 / (r + 1) and the least share at
+    which every GPU can hold its block. level: the platform's level whose parts are machines; None:
+    the deepest level with both kinds of devices. Raises UsageError for an unknown policy and for a
+    wrong number of r, InfeasibleError if a block does not fit its GPU.
     """
     task = _task(graph, platform, policy, ratio, level, footprint, seed)
     part, share = _placed(task, policy, cpu_share)
@@ -150,9 +152,9 @@ def policy_part(
     cpu_share: float | None = None,
     seed: int = 7,
 ) -> npt.NDArray[np.int32]:
-    """Return (n,) the device of each vertex, as policy_blocks, but do not count the blocks' bytes.
+    """Return the device of each vertex (n,), like policy_blocks, but without counting bytes.
 
-    For timing policies: counting takes longer than most of them.
+    This is for timing policies: counting takes longer than most policies.
     """
     return _placed(_task(graph, platform, policy, ratio, None, None, seed), policy, cpu_share)[0]
 
@@ -178,7 +180,7 @@ def _task(
 def _placed(
     task: _Task, policy: str, cpu_share: float | None
 ) -> tuple[npt.NDArray[np.int32], float | None]:
-    """Return the device of each vertex, and the CPUs' share, None where the policy uses none."""
+    """Return the device of each vertex, and the CPUs' share, None if the policy uses none."""
     family, phases = policy.split("-")
     if family == "C":
         return _combined(task, phases), None
@@ -191,7 +193,7 @@ def _placed(
 def _ratios(
     given: Ratio | Sequence[Ratio] | None, machines: Machines, arcs: float
 ) -> tuple[float, ...] | None:
-    """Return r of each kind of machine; None for the stated speeds."""
+    """Return r of each kind of machine; None if the platform's stated speeds are to be used."""
     if given is None:
         return None
     listed = [given] if isinstance(given, (str, int, float)) else list(given)
@@ -199,7 +201,8 @@ def _ratios(
         kinds, values = plural(machines.n_kinds, "kind"), plural(len(listed), "value")
         raise UsageError(
             f"there are {kinds} of machines but {values} of r",
-            hint="Give one r for each kind, in the order of their first devices, or give none.",
+            hint="Give one r for each kind of machine, in the order of their first devices, or "
+            "give none.",
         )
     found = []
     for one, own in zip(listed, machines.arcs_of_kinds(arcs), strict=True):
@@ -214,7 +217,7 @@ def _ratios(
 
 
 def _stated(machines: Machines) -> tuple[float, ...]:
-    """Return r of each kind by the speeds that the platform states; 1 without both kinds."""
+    """Return r of each kind from the platform's stated speeds; 1 if there are not both kinds."""
     gpu, speeds = machines.gpu, machines.speeds
     if gpu.all() or not gpu.any():
         return (1.0,)
@@ -234,14 +237,15 @@ def _shares(
     *,
     by_machine: bool,
 ) -> FloatArray:
-    """Return (n_machines,) the CPUs' share of out-edges: `given`, or the least that fits.
+    """Return the CPUs' share of out-edges (n_machines,): `given`, or the least that fits.
 
-    Without memory's limit both sides of a machine, or of all if not by_machine, finish together.
+    Without the limit of memory, CPUs and GPUs of each machine (or of all machines, unless
+    by_machine) would finish together.
     """
     machines = task.machines
     if given is not None:
         if not 0 <= given <= 1:
-            raise UsageError(f"the CPUs' share must lie in [0, 1], but is {given}")
+            raise UsageError(f"the CPUs' share (cpu_share) must lie in [0, 1], but is {given}")
         return np.full(machines.n_machines, given)
     of_cpus = np.where(machines.gpu, 0.0, task.weights)
     if by_machine:
@@ -275,7 +279,7 @@ def _refuse_overflow(task: _Task, part: npt.NDArray[np.int32], policy: str) -> N
 
 
 def _dp(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
-    """Over machines by O or R, then in each machine between CPUs and GPUs by H or L."""
+    """Divide among machines by O or R, then in each machine between CPUs and GPUs by H or L."""
     machines, n = task.machines, task.degrees.size
     speeds = np.asarray(np.bincount(machines.machine, weights=task.weights), np.float64)
     place = _distributed(task, np.arange(n), speeds, phases[0], draw=0)
@@ -289,7 +293,7 @@ def _dp(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
 
 
 def _pd(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
-    """Between all CPUs and all GPUs by H or L, then over the machines of each side by O or R."""
+    """Divide between all CPUs and all GPUs by H or L, then among the machines of each by O or R."""
     machines, n = task.machines, task.degrees.size
     order = by_degree(np.arange(n), task.degrees, falling=phases[0] == "H")
     side = np.empty(n, np.int64)
@@ -309,7 +313,7 @@ def _pd(task: _Task, phases: str, shares: FloatArray) -> npt.NDArray[np.int32]:
 def _distributed(
     task: _Task, vertices: Numbers, shares: FloatArray, policy: str, *, draw: int
 ) -> Numbers:
-    """Return the part of each vertex, ascending, by O (shares of out-edges) or R (all equal)."""
+    """Return the part of each vertex, ascending, by O (shares of out-edges) or R (random)."""
     if policy == "R":
         rng = np.random.default_rng([task.seed, draw])
         return at_random(vertices, shares.size, rng)
@@ -321,7 +325,8 @@ def _sides(
 ) -> tuple[npt.NDArray[np.int64], FloatArray]:
     """Return a machine's devices, CPUs first, and the share of its out-edges for each.
 
-    Within a kind, shares are as the speeds. A machine of one kind gives that kind everything.
+    Within a kind, shares are proportional to speeds. In a machine with only one kind, this kind
+    gets everything.
     """
     both = []
     for gpu in (False, True):
@@ -338,7 +343,7 @@ def _sides(
 
 
 def _combined(task: _Task, policy: str) -> npt.NDArray[np.int32]:
-    """Over all devices at once."""
+    """Divide among all devices at once."""
     n, machines = task.degrees.size, task.machines
     if policy == "PG":
         return _greedy(task, kernels.LOAD)
@@ -357,12 +362,12 @@ def _combined(task: _Task, policy: str) -> npt.NDArray[np.int32]:
 
 
 def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
-    """Return blocks made by placing one vertex after another; InfeasibleError where none fits.
+    """Return blocks made by placing vertices one by one; raise InfeasibleError if they do not fit.
 
-    While blocks grow, the messages that they will have are not known, but the most that there can
-    be, which are several times as many as there are in the end. So a part of these counts: the
-    least with which every GPU holds its block, messages counted exactly. It is found as the CPUs'
-    share of DP and PD is.
+    While blocks grow, their final messages are unknown; only an upper bound is known, which is
+    several times too large. So only a fraction of this bound is counted: the least fraction with
+    which every GPU can hold its block when messages are counted exactly. It is found like the CPUs'
+    share of DP and PD.
     """
     if not np.isfinite(task.machines.memories[task.machines.gpu]).any():
         return _streamed(task, rule, 1.0)
@@ -377,7 +382,7 @@ def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
 
 
 def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
-    """Return the blocks that a rule makes if so much of the most messages that can be counts."""
+    """Return the blocks of a rule that counts the fraction `worst` of the largest message bytes."""
     machines, costs = task.machines, task.footprint
     limits = np.where(machines.gpu, machines.memories, np.inf)
     prices = np.array([costs.vertex, costs.arc, worst * costs.outbox, worst * costs.inbox])
@@ -406,7 +411,7 @@ SHARE_STEPS = 20  # halvings of the interval in which the least share that fits 
 
 
 def paper_ratio(arcs_per_machine: float) -> float:
-    """Return r = CPU seconds / GPU seconds for equal arcs, as [Guo16]_ fitted it to PageRank."""
+    """Return r = CPU seconds / GPU seconds for equal arcs, by the fit for PageRank in [Guo16]_."""
     millions = arcs_per_machine / 1e6
     if not millions >= 0:
         raise InputError(f"a machine has {arcs_per_machine} arcs, for which r is not defined")
@@ -416,10 +421,10 @@ def paper_ratio(arcs_per_machine: float) -> float:
 
 
 def least_share(fits: Callable[[float], bool], share: float) -> float:
-    """Return the least share up to 1, from `share` on, at which every GPU's block fits.
+    """Return the least share from `share` to 1, such as the CPUs' share, at which every block fits.
 
-    Such as that of the CPUs. fits(share): whether they do; it is taken to hold from some share on.
-    1 where they do at no other. Found by halving, to a millionth.
+    fits(share): whether every GPU can hold its block; assumed true for all larger shares, too.
+    Returns 1 if no smaller share fits. Found by bisection, with an error of 1e-6.
     """
     if fits(share):
         return share
@@ -434,11 +439,11 @@ def least_share(fits: Callable[[float], bool], share: float) -> float:
 
 
 def filled(order: IntVector, work: Numbers, shares: FloatArray) -> Numbers:
-    """Return (m,) the part of each entry of `order`: parts are filled one after another.
+    """Return the part of each entry of `order` (m,): parts are filled one after another.
 
-    A part takes vertices until their work reaches its share of all work; the last takes the rest.
-    order (m,): vertices. work (n,): of each, such as its out-degree. shares (k,): of the parts,
-    read as proportions.
+    A part takes vertices until their work reaches its share of all work; the last part takes the
+    rest. order (m,): vertices. work (n,): work of the vertices, such as their out-degrees. shares
+    (k,): sizes of the parts; only their proportions matter.
     """
     reached = np.cumsum(work[order], dtype=np.float64)
     total = float(reached[-1]) if order.size else 0.0
@@ -453,18 +458,18 @@ def filled(order: IntVector, work: Numbers, shares: FloatArray) -> Numbers:
 
 
 def by_degree(vertices: IntVector, degrees: Numbers, *, falling: bool) -> Numbers:
-    """Return the vertices by falling (H) or rising (L) degree; ties by number."""
+    """Return the vertices by falling (H) or rising (L) degree; ties are broken by number."""
     key = degrees[vertices]
     return vertices[np.lexsort((vertices, -key if falling else key))]
 
 
 def at_random(vertices: IntVector, k: int, rng: np.random.Generator) -> Numbers:
-    """Return a part for each vertex, every one equally likely (policy R)."""
+    """Return a random part for each vertex, with equal probabilities (policy R)."""
     return rng.integers(0, k, vertices.size)
 
 
 def in_chunks(n: int, k: int, chunk: int) -> Numbers:
-    """Return the part of each vertex: pieces of `chunk` vertices of the file go round robin."""
+    """Return the part of each vertex: chunks of `chunk` consecutive vertices go round robin."""
     return np.arange(n) // chunk % k
 
 

@@ -10,9 +10,9 @@ LOAD, NEIGHBOURS, COMBINED, INCREASE = 0, 1, 2, 3  # rules of place_by_neighbour
 
 @njit(cache=True, nogil=True)
 def count_messages(xadj, adjncy, part, order, seen, sent, received):
-    """Add up, per block, the vertices elsewhere that its arcs reach, and messages that reach it.
+    """Count for each block the vertices of other blocks that its arcs reach, and messages received.
 
-    order (n,): vertices by block. seen (n,) starts as -1.
+    order (n,): vertices sorted by block. seen (n,) must be -1.
     """
     for i in range(order.size):
         v = order[i]
@@ -28,13 +28,13 @@ def count_messages(xadj, adjncy, part, order, seen, sent, received):
 
 @inner()
 def _lower(loads, a, b):
-    """Whether device a comes before b: less load, then the lower number."""
+    """Return whether device a comes before b: by lower load, then by lower number."""
     return loads[a] < loads[b] or (loads[a] == loads[b] and a < b)
 
 
 @inner()
 def _sift_down(heap, size, loads):
-    """Move the first entry of a heap down to its place."""
+    """Move the first entry of a heap down until the heap is ordered."""
     i, moved = 0, heap[0]
     while True:
         child = 2 * i + 1
@@ -51,11 +51,11 @@ def _sift_down(heap, size, loads):
 
 @inner()
 def _bytes_with(costs, counts, n, k, out_degree, in_degree):
-    """Most bytes that a block needs with one vertex more.
+    """Return the largest number of bytes that a block may need with one more vertex.
 
-    counts: its vertices, the arcs that leave them, the arcs that reach them. costs: of a vertex, an
-    arc, a message out, a message in. It sends to no vertex twice and gets no two messages from one
-    block for a vertex, whatever the blocks will be.
+    counts: its vertices, the arcs that leave them, the arcs that reach them. costs: bytes of a
+    vertex, an arc, a sent message, a received message. In any partition, the block sends at most
+    one message to each vertex and gets at most one message for a vertex from each block.
     """
     vertices, leaving = counts[0] + 1.0, counts[1] + out_degree
     sent = min(leaving, n - vertices)
@@ -65,11 +65,11 @@ def _bytes_with(costs, counts, n, k, out_degree, in_degree):
 
 @njit(cache=True, nogil=True)
 def place_by_load(out_degrees, in_degrees, weights, limits, costs, part):
-    """Place vertices in file order, each on the device of least load before placing (PG).
+    """Place vertices in file order, each on the device with the least load before placing (PG).
 
-    weights (k,): a device's load is the sum of its out-degrees over this. limits (k,) [B]: a device
-    takes no more from the first vertex on that might not fit. costs (4,): see _bytes_with. Returns
-    the first vertex for which there is no device left, or -1.
+    weights (k,): a device's load is the sum of its out-degrees / weight. limits (k,) [B]: a device
+    takes no more vertices once a vertex might not fit. costs (4,): see _bytes_with. Returns the
+    first vertex for which no device is left, or -1.
     """
     n, k = out_degrees.size, weights.size
     loads, counts = np.zeros(k), np.zeros((k, 3))
@@ -98,11 +98,11 @@ def place_by_load(out_degrees, in_degrees, weights, limits, costs, part):
 
 @njit(cache=True, nogil=True)
 def place_by_neighbours(out_arcs, in_arcs, rule, weights, limits, costs, part):
-    """Place vertices in file order by a rule that looks at where their neighbours are.
+    """Place vertices in file order by a rule that depends on where their neighbours are.
 
-    out_arcs, in_arcs: (xadj, adjncy). rule: NEIGHBOURS is LDG, most neighbours times the room left;
-    COMBINED the least load of arcs and messages after placing, INCREASE the least rise of it. The
-    rest is as of place_by_load; part starts as -1.
+    out_arcs, in_arcs: (xadj, adjncy). rule: NEIGHBOURS (LDG): most neighbours x room left;
+    COMBINED: least load of arcs and messages after placing; INCREASE: least increase of this load.
+    The other arguments are those of place_by_load; part must be -1 on entry.
     """
     (xadj, adjncy), (in_xadj, in_adjncy) = out_arcs, in_arcs
     n, k = xadj.size - 1, weights.size

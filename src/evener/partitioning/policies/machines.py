@@ -1,4 +1,4 @@
-"""Machines: which devices of a platform make up a machine, and which of them are GPUs."""
+"""Machines: which devices of a platform form a machine, and which of them are GPUs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ALIKE = 0.05  # relative difference of speeds up to which machines are of one ki
 
 @dataclass(frozen=True, eq=False)
 class Machines:
-    """The two levels that policies know: machines, and in each of them CPUs and GPUs.
+    """The two levels that policies use: machines, and in each machine its CPUs and GPUs.
 
-    machine (k,) int64: of each device, from 0, in the order of their first devices. gpu (k,) bool.
-    speeds (k,), relative to the mean CPU, or to the mean GPU where there is no CPU; memories (k,)
-    [B], infinity where there is no cap. names: of the devices.
+    machine (k,) int64: the machine of each device, numbered from 0 by first devices. gpu (k,) bool.
+    speeds (k,): relative to the mean CPU, or to the mean GPU if there is no CPU. memories (k,) [B]:
+    infinity if there is no limit. names: of the devices.
     """
 
     machine: npt.NDArray[np.int64]
@@ -44,9 +44,9 @@ class Machines:
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int64]:
-        """(n_machines,) the kind of each machine with CPUs and GPUs, from 0; -1 of the others.
+        """The kind of each machine (n_machines,) with CPUs and GPUs, from 0; -1 for other machines.
 
-        Machines of one kind have as many CPUs and GPUs, of the same speeds.
+        Machines of one kind have equal numbers of CPUs and GPUs, with equal speeds.
         """
         known: list[tuple[npt.NDArray[np.bool_], FloatArray]] = []
         found = np.full(self.n_machines, -1)
@@ -67,11 +67,11 @@ class Machines:
 
     @property
     def n_kinds(self) -> int:
-        """How many r there are: one for each kind of machine, or one for all devices."""
+        """Number of r: one for each kind of machine, or one for all devices."""
         return max(int(self.kinds.max()) + 1, 1)
 
     def arcs_of_kinds(self, arcs: float) -> list[float]:
-        """Return how many of a graph's arcs a machine of each kind has, by the stated speeds."""
+        """Return how many of a graph's arcs a machine of each kind gets by the stated speeds."""
         if self.n_kinds == 1:
             return [arcs / self.n_machines]
         whole = self.speeds.sum()
@@ -79,11 +79,11 @@ class Machines:
         return [arcs * float(self.speeds[self.devices(i)].sum() / whole) for i in first]
 
     def weights(self, ratios: Sequence[float] | None) -> FloatArray:
-        """Return (k,) how fast each device is, relative to the mean CPU, by r of each kind.
+        """Return the speed of each device (k,), relative to the mean CPU, by r of each kind.
 
-        ratios: CPU seconds / GPU seconds for equal arcs within a machine of each kind; None for the
-        speeds that the platform states. GPUs of machines without a CPU are to the other GPUs as
-        their speeds are.
+        ratios: CPU seconds / GPU seconds for equal arcs in a machine of each kind; None for the
+        speeds that the platform states. Speeds of GPUs in machines without a CPU keep their stated
+        ratio to other GPUs.
         """
         if ratios is None or self.gpu.all() or not self.gpu.any():
             return self.speeds.copy()
@@ -103,7 +103,10 @@ class Machines:
         return weights
 
     def devices(self, machine: int | None = None, *, gpu: bool | None = None) -> list[int]:
-        """Return the numbers of the devices of one machine, or of all; of one side, or of both."""
+        """Return the numbers of the devices of one machine, or of all.
+
+        gpu: True for only GPUs, False for only CPUs, None for both.
+        """
         chosen = np.ones(self.k, bool) if machine is None else self.machine == machine
         if gpu is not None:
             chosen &= self.gpu == gpu
@@ -113,8 +116,8 @@ class Machines:
 def machines_of(platform: Platform, *, level: str | None = None) -> Machines:
     """Return the machines of a platform: the parts of its deepest level that has both kinds.
 
-    level: the name of another level, whose parts are machines. Without levels, devices of one place
-    (`at`) are a machine. Where no level has both kinds, it is the deepest. Raises UsageError for a
+    level: name of another level, whose parts are machines; if no level has both kinds, the deepest
+    is used. Without levels, devices at one place (`at`) form a machine. Raises UsageError for a
     level that does not exist.
     """
     gpu = np.array([device.kind != CPU for device in platform.devices])
@@ -129,7 +132,7 @@ def machines_of(platform: Platform, *, level: str | None = None) -> Machines:
 def _groups(
     platform: Platform, level: str | None, gpu: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int64]:
-    """Return (k,) equal numbers for devices of one machine."""
+    """Return (k,) numbers that are equal for devices of the same machine."""
     places = _places(platform)
     if level is not None:
         names = [one.name for one in platform.levels]
@@ -144,7 +147,7 @@ def _groups(
 
 
 def _places(platform: Platform) -> list[npt.NDArray[np.int64]]:
-    """Return for each level, from the root down, the part (k,) that each device is in."""
+    """Return for each level, from the root down, the part (k,) that contains each device."""
     whole = np.zeros(platform.k, np.int64)
     if platform.levels:
         return [whole, *platform.places]

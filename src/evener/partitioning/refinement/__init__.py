@@ -1,9 +1,9 @@
-"""Refinement: blocks improved by moving vertices across borders.
+"""Refinement: improves blocks by moving vertices across borders.
 
-fm.py                    localized k-way FM, in groups of blocks side by side
-pairs_kernels.py         which blocks touch; FM between two blocks
+fm.py                    localized k-way FM, in parallel in groups of blocks
+pairs_kernels.py         which blocks are neighbours; FM between two blocks
 cutting.py               minimum cuts along borders, by maximum flow
-volumes.py               exact communication volumes lowered
+volumes.py               FM for exact communication volumes
 connectivity_kernels.py  the table of each vertex's connections to blocks
 
 May import levels and repair. Read fm.py.

@@ -1,9 +1,9 @@
-"""Connectivity tables: how many neighbours each vertex has in each block, exact after every move.
+"""Connectivity tables: how many neighbours each vertex has in each block, updated by every move.
 
-The table of a vertex is made when it is first needed and updated by each move from then on. With
-tables, all moves of a vertex are evaluated in one pass over the few entries of its neighbours;
-neighbours of neighbours are never read. What blocks send follows from them: a vertex is sent once
-to every other block in its table.
+The table of a vertex is made when it is first needed and updated by each later move. With tables,
+all moves of a vertex are evaluated in one pass over the few table entries of its neighbours,
+without reading neighbours of neighbours. They also determine what blocks send: a vertex is sent
+once to every other block in its table.
 """
 # mypy: ignore-errors
 
@@ -22,11 +22,11 @@ class ConnectivityTables(NamedTuple):
     """A partition, the connectivity tables of its vertices, and what its blocks send.
 
     xadj, adjncy, adjwgt: as in CSRGraph; part (n,) int32. volumes (k,) int64: values that each
-    block sends, a vertex once to every other block it touches, or, of_faces, what the edges that
-    are cut weigh; sent (k, k) int32: those from block
-    to block; messages (k,) int64: blocks that each one sends to. Tables: blocks and counts (e,),
-    the entries of v from xadj[v] on, length (n,) of them. changed (k,): the blocks whose volume the
-    last move changed, first in the array, and change (k,): by how much, per block.
+    block sends: a vertex once to every other block that it touches or, with of_faces, the weight of
+    the cut edges. sent (k, k) int32: values sent from block to block. messages (k,) int64: number
+    of blocks that each block sends to. Tables: blocks and counts (e,); the entries of v begin at
+    xadj[v], and there are length[v]. changed (k,): the blocks whose volumes the last move changed,
+    listed first; change (k,): by how much, per block.
     """
 
     xadj: np.ndarray
@@ -46,13 +46,13 @@ class ConnectivityTables(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def weight_of(tables, e):
-    """Faces that adjacency entry e stands for."""
+    """Return the number of faces that adjacency entry e represents."""
     return np.int64(tables.adjwgt[e]) if tables.adjwgt.size > 0 else np.int64(1)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_all(tables, flag):
-    """Fill volumes, sent and messages; flag (n,): the vertices that touch other blocks."""
+    """Fill volumes, sent and messages, and flag (n,) the vertices that touch other blocks."""
     k = tables.volumes.size
     seen = np.full(k, -1, np.int64)
     for v in range(tables.part.size):
@@ -75,7 +75,7 @@ def count_all(tables, flag):
 
 @inner(error_model="numpy", counted=False)
 def open_table(tables, v):
-    """Make the table of v if there is none yet."""
+    """Make the table of v if it does not exist yet."""
     if tables.length[v] != CLOSED:
         return
     first = np.int64(tables.xadj[v])
@@ -94,7 +94,7 @@ def open_table(tables, v):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _book(tables, p, q, by, size):
-    """Let block p send `by` values more to q, or fewer; return how many blocks changed."""
+    """Add `by` to the values that block p sends to q; return how many blocks have changed."""
     if tables.change[p] == 0:
         known = False
         for i in range(size):
@@ -114,7 +114,7 @@ def _book(tables, p, q, by, size):
 
 @inner(error_model="numpy", counted=False)
 def move(tables, v, q):
-    """Move v to block q; return how many entries of tables.changed this filled."""
+    """Move v to block q; return the number of entries of tables.changed that this fills."""
     p = tables.part[v]
     size = 0
     open_table(tables, v)

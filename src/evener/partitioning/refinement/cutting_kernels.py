@@ -1,9 +1,9 @@
-"""Kernels that cut pairs of blocks anew: a minimum cut through a corridor along their border.
+"""Kernels that replace the border of two blocks by a minimum cut through a corridor along it.
 
-The corridor's vertices may go to either block, what is left of the blocks is the source and the
-sink. Costs are those of localized FM: an edge between blocks p and q costs its weight times
-price[p] + price[q]. Where a minimum cut is too uneven, more vertices are tied to the side that is
-too light and the flow goes on, as long as the cut is cheaper than the old border [HS18]_.
+The corridor's vertices may go to either block; the rest of each block is the source or the sink.
+Costs are those of localized FM: an edge between blocks p and q costs its weight x (price[p] +
+price[q]). If a minimum cut is too unbalanced, more vertices are tied to the side that is too light
+and more flow is sent, as long as the cut is cheaper than the old border [HS18]_.
 """
 # mypy: ignore-errors
 
@@ -35,9 +35,9 @@ TIED_AT_ONCE = 0.25  # share of the weight that the lighter side lacks
 
 
 class Borders(NamedTuple):
-    """Pairs (p,) int64 of neighbouring blocks, lower * k + higher, and the vertices between them.
+    """Pairs (p,) int64 of neighbouring blocks, lower x k + higher, and the vertices between them.
 
-    Those of pair i are vertices[begins[i]:ends[i]]; some may be at that border no longer.
+    The vertices of pair i are vertices[begins[i]:ends[i]]; some may no longer be at that border.
     """
 
     pairs: np.ndarray
@@ -47,11 +47,11 @@ class Borders(NamedTuple):
 
 
 class Corridor(NamedTuple):
-    """Vertices around the border of two blocks, and how far it reaches.
+    """Vertices around the border of two blocks, and limits of the corridor.
 
-    found (room,) int32: the vertices, breadth first; layer (room,): steps to the border, from 1;
-    local (n,): the place of a vertex in found, or -1, or NEVER_TAKEN. weight (2,): of both sides,
-    most (2,) what they may weigh, shut (2,): whether a vertex did not fit.
+    found (room,) int32: the vertices, breadth first. layer (room,): hops to the border, from 1.
+    local (n,): the index of a vertex in found, or -1, or NEVER_TAKEN. weight (2,): weights of both
+    sides; most (2,): their limits; shut (2,): whether a vertex did not fit.
     """
 
     found: np.ndarray
@@ -64,7 +64,7 @@ class Corridor(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_borders(xadj, adjncy, part, seen, first, last):
-    """How often a vertex of [first, last) is next to another block; seen (k,) int64 is -1."""
+    """Count pairs (vertex of [first, last), neighbouring block); seen (k,) int64 must be -1."""
     count = 0
     for v in range(first, last):
         p = part[v]
@@ -78,7 +78,7 @@ def count_borders(xadj, adjncy, part, seen, first, last):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
-    """For each vertex and block next to it: the number of the pair, lower block * k + higher."""
+    """List each vertex with each block next to it: lower block x k + higher block, and vertex."""
     count = 0
     for v in range(first, last):
         p = part[v]
@@ -95,7 +95,8 @@ def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
 def _fill_corridor(graph, part, a, b, border, corridor):
     """Collect vertices of blocks a and b around their border; return their number.
 
-    Breadth first from the border on both sides, each until its weight limit or the room is reached.
+    The search is breadth first from the border on both sides; each side ends at its weight limit,
+    or when the corridor is full.
     """
     found, layer, local, shut = corridor.found, corridor.layer, corridor.local, corridor.shut
     count = 0
@@ -132,7 +133,7 @@ def _fill_corridor(graph, part, a, b, border, corridor):
 
 @inner(error_model="numpy", counted=False)
 def _take(graph, part, b, v, steps, corridor, count):
-    """Add v to the corridor where its side has room; return the corridor's new size."""
+    """Add v to the corridor if its side has room; return the corridor's new size."""
     side = 1 if part[v] == b else 0
     if graph.xadj[v + 1] - graph.xadj[v] > HUB or corridor.local[v] == NEVER_TAKEN:
         return count
@@ -147,7 +148,7 @@ def _take(graph, part, b, v, steps, corridor, count):
 
 @inner(error_model="numpy")
 def _network(graph, part, a, b, price, local, found):
-    """Return the corridor as a network, block a the source, b the sink, and its border's cost."""
+    """Return the corridor as a network (source: block a, sink: block b), and the border's cost."""
     xadj, adjncy, adjwgt = graph.xadj, graph.adjncy, graph.adjwgt
     unit, count = adjwgt.size == 0, found.size
     start, supply = np.zeros(count + 1, np.int32), np.zeros(count, np.int64)
@@ -169,7 +170,7 @@ def _network(graph, part, a, b, price, local, found):
 
 @inner(error_model="numpy", counted=False)
 def _fill_network(graph, part, a, b, price, local, found, network, filled):
-    """Set the arcs and supplies; return what the present border costs."""
+    """Set the arcs and supplies of the network; return the cost of the present border."""
     xadj, adjncy, adjwgt = graph.xadj, graph.adjncy, graph.adjwgt
     _, head, back, room, supply = network
     unit, both, cost = adjwgt.size == 0, price[a] + price[b], np.int64(0)
@@ -205,7 +206,7 @@ def _fill_network(graph, part, a, b, price, local, found, network, filled):
 
 @inner(error_model="numpy", counted=False)
 def _outside(x, total, limits, a, b):
-    """How far outside their limits the blocks are where a weighs x of the total of both."""
+    """Return the weight by which blocks exceed their limits if a has x of the total of both."""
     return outside(x, limits.low[a], limits.high[a]) + outside(
         total - x, limits.low[b], limits.high[b]
     )
@@ -215,8 +216,9 @@ def _outside(x, total, limits, a, b):
 def _tie_some(supply, side, vwgt, found, order, wanted, to):
     """Tie vertices of the other side to `to` until they weigh `wanted`.
 
-    In this order for the source, in the reverse for the sink; first free ones, which cost nothing.
-    Returns whether any was left to tie, and the flow that this sends.
+    Takes vertices in this order for the source, in reverse order for the sink; free ones, which
+    cost nothing, come first. Returns whether any vertex was left to tie, and the flow that this
+    sends.
     """
     tied, sent, some = 0.0, np.int64(0), False
     last = order.size - 1
@@ -238,7 +240,7 @@ def _tie_some(supply, side, vwgt, found, order, wanted, to):
 
 @inner(error_model="numpy", counted=False)
 def _deepest_first(part, a, found, order):
-    """Fill order (count,): the corridor from far inside block a to far inside the other one."""
+    """Fill order (count,): the corridor from deep inside block a to deep inside the other block."""
     filled, count = 0, found.size  # found lies breadth first
     for i in range(count - 1, -1, -1):
         if part[found[i]] == a:
@@ -252,10 +254,10 @@ def _deepest_first(part, a, found, order):
 
 @inner(error_model="numpy", counted=False)
 def cheaper_cut(network, cost, vwgt, part, found, pair, limits, side, order, scratch):
-    """Find a cut cheaper than `cost` that keeps to the limits; return its gain, 0: there is none.
+    """Find a cut cheaper than `cost` within the limits; return the gain, or 0 if there is none.
 
-    pair: blocks a and b, the weight of a outside the corridor and now, and of both. side (count,)
-    int8: the result. order (count,) int32 and scratch are memory.
+    pair: blocks a and b, the weight of a outside the corridor, the weight of a now, and of both
+    together. side (count,) int8: the result. order (count,) int32 and scratch are work arrays.
     """
     a, b, fixed, weight, total = pair
     most_outside = _outside(weight, total, limits, a, b)
@@ -293,10 +295,10 @@ def cheaper_cut(network, cost, vwgt, part, found, pair, limits, side, order, scr
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
-    """Cut pairs [first, last) of the borders anew, each in turn; no other call has their blocks.
+    """Replace the borders of pairs [first, last) in turn; no parallel call may have their blocks.
 
-    reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1, or NEVER_TAKEN,
-    before and after; gain (p,) int64, in prices.
+    reach (k,): largest weight of a block's side of a corridor. local (n,) int32 is -1, or
+    NEVER_TAKEN, before and after; gain (p,) int64: set to the gain of each pair, in prices.
     """
     part, weight, k = blocks.part, blocks.weight, blocks.weight.size
     room = min(graph.vwgt.size, MOST_VERTICES)
@@ -333,7 +335,7 @@ def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
 
 @inner(error_model="numpy", counted=False)
 def _assign(vwgt, part, weight, a, b, side, found):
-    """Give the corridor's vertices to the blocks of their side of the cut."""
+    """Assign the corridor's vertices to the block of their side of the cut."""
     for j in range(found.size):
         v = found[j]
         to = a if side[j] == SOURCE else b
@@ -346,7 +348,7 @@ def _assign(vwgt, part, weight, a, b, side, found):
 
 @njit(cache=True, nogil=True)
 def colour_pairs(pairs, order, k, colour):
-    """Give each pair of `order` the first colour that no pair with one of its blocks has."""
+    """Give each pair of `order` the lowest colour that no pair with a common block has."""
     used = [np.zeros(8, np.bool_) for _ in range(k)]
     for i in order:
         a, b = pairs[i] // k, pairs[i] % k

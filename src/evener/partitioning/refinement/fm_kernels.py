@@ -1,15 +1,15 @@
 """Localized k-way FM: short searches that start at one boundary vertex each [SS11]_.
 
-A search moves the vertex of largest gain, whatever that is, until gains no longer promise any, and
-is rolled back to its best point. The gain of moving v from p to q is
-price[p] (T - 2 c_p) - price[q] (T - 2 c_q), where c_b is the weight of v's edges into block b and T
-that of all its edges: with equal prices a multiple of the change of the cut; a higher price makes
-a block's border dearer. Searches stay inside a group of blocks, so that groups can be searched
-side by side with exact gains.
+A search moves the vertex of largest gain, even if it is negative, until no gain is likely any more,
+and is rolled back to its best state. The gain of moving v from p to q is price[p] (T - 2 c_p) -
+price[q] (T - 2 c_q), where c_b is the weight of v's edges into block b and T that of all its edges.
+With equal prices, it is a multiple of the change of the cut; a higher price makes a block's border
+more expensive. Searches stay inside a group of blocks, so that groups can be searched in parallel
+with exact gains.
 
-`search_all` is the search for any kind of limits, which three functions know: whether a vertex may
-leave its block, how full another one would be with it, and how a move changes block weights.
-`search` is the one for a single weight per vertex.
+`search_all` is the search for any kind of limits. Three functions define the limits: whether a
+vertex may leave its block, how full another block would be with it, and how a move changes block
+weights. `search` is the version for a single weight per vertex.
 """
 # mypy: ignore-errors
 
@@ -39,10 +39,10 @@ MOST_IDLE = 20
 
 
 class WeightLimits(NamedTuple):
-    """Bounds of block weights (k,), or (k, c) for c weights per vertex.
+    """Limits of block weights (k,), or (k, c) for c weights per vertex.
 
-    low, high: what blocks keep to at the end; soft_low, soft_high: what they may reach during a
-    search. scale: one over the targets (k, c), the unit of an excess, for several weights.
+    low, high: limits at the end; soft_low, soft_high: limits during a search. scale: 1 / targets
+    (k, c), the unit of an excess if there are several weights.
     """
 
     low: np.ndarray
@@ -55,7 +55,7 @@ class WeightLimits(NamedTuple):
 class BlockState(NamedTuple):
     """Blocks that a search changes in place: part (n,) int32, weight (k,) or (k, c) float64.
 
-    price (k,) int64: of a block's border. limits: of its weight.
+    price (k,) int64: price of a block's border. limits: WeightLimits of its weight.
     """
 
     part: np.ndarray
@@ -65,10 +65,10 @@ class BlockState(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What searches mark on vertices (n,).
+    """Marks of searches on vertices (n,).
 
-    place int32: in the heap, -1 outside; lock int8: the round in which it moved; active int8: 1
-    where a search is to begin; touched int8: 1 around what has moved.
+    place int32: index in the heap, -1 outside. lock int8: the round in which the vertex moved.
+    active int8: 1 if a search shall begin there. touched int8: 1 around moved vertices.
     """
 
     place: np.ndarray
@@ -78,12 +78,12 @@ class Marks(NamedTuple):
 
 
 class StoppingRule(NamedTuple):
-    """When a search ends, or is not begun.
+    """When a search ends, or does not begin.
 
-    patience: steps without a new best point after which gains are taken for a random walk: the
-    search ends where steps mean^2 > slope variance + patience [OS10]_. most_lost: prices per unit
-    of a seed's edge weight that the first move may lose. budget: adjacency entries read by all
-    searches. tolerance: excess that counts as none, in the unit of the limits.
+    patience: steps without a new best state after which gains are modelled as a random walk: the
+    search ends if steps mean^2 > slope variance + patience [OS10]_. most_lost: price per unit of a
+    seed's edge weight that the first move may lose. budget: number of adjacency entries that all
+    searches may read. tolerance: excess of weight that is ignored, in the unit of the limits.
     """
 
     patience: int
@@ -94,9 +94,9 @@ class StoppingRule(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory of a search: its heap, the vertices moved and their blocks before, in order.
+    """Memory of a search: its heap, and the moved vertices with their former blocks, in order.
 
-    pull (k,) int64 is zero between uses; touched (k,): the blocks with a pull.
+    pull (k,) int64 is zero between uses; touched (k,): the blocks with a nonzero pull.
     """
 
     heap: IndexedHeap
@@ -108,7 +108,7 @@ class Room(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def shuffle(values, state):
-    """Permute in place, by a generator of its own (xorshift) that starts at `state` uint64."""
+    """Permute in place, by a xorshift generator that starts at `state` (uint64)."""
     for i in range(values.size - 1, 0, -1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)
@@ -119,7 +119,7 @@ def shuffle(values, state):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _at_border(xadj, adjncy, part, v):
-    """Return 1 where v has a neighbour in another block, else 0."""
+    """Return 1 if v has a neighbour in another block, else 0."""
     for e in range(xadj[v], xadj[v + 1]):
         if part[adjncy[e]] != part[v]:
             return 1
@@ -135,14 +135,14 @@ def mark_boundary(xadj, adjncy, part, first, last, flag):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mark_boundary_below(xadj, adjncy, part, coarse_flag, coarse_of, first, last, flag):
-    """As mark_boundary, where only members of flagged clusters can be at a boundary."""
+    """Like mark_boundary, but examine only vertices of flagged coarse vertices."""
     for v in range(first, last):
         flag[v] = _at_border(xadj, adjncy, part, v) if coarse_flag[coarse_of[v]] else 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def block_borders(xadj, adjncy, adjwgt, part, border):
-    """Add up the weight of the edges that leave each block (k,)."""
+    """Add up the weight of the edges that leave each block, in border (k,)."""
     unit = adjwgt.size == 0
     for v in range(part.size):
         p = part[v]
@@ -153,13 +153,13 @@ def block_borders(xadj, adjncy, adjwgt, part, border):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def outside(weight, low, high):
-    """How far a weight is outside its limits."""
+    """Return by how much a weight is outside its limits."""
     return max(0.0, weight - high) + max(0.0, low - weight)
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def shift_excess(weight, limits, p, q, w):
-    """By how much p and q together are further outside their limits once w moves from p to q."""
+    """Return by how much the excess of p and q together grows if weight w moves from p to q."""
     low, high = limits.low, limits.high
     return (
         outside(weight[p] - w, low[p], high[p]) - outside(weight[p], low[p], high[p])
@@ -169,9 +169,9 @@ def shift_excess(weight, limits, p, q, w):
 
 @inner(error_model="numpy", counted=False)
 def best_move(graph, blocks, group_of, group, v, room, may_leave, fullness_with):
-    """Find the block that v gains most by moving to, within limits and group: (gain, block or -1).
+    """Find v's best move within limits and its group; return (gain, block), or block -1 if none.
 
-    Of equal gains, the block that stays emptiest.
+    Among equal gains, the block that is then least full is chosen.
     """
     part, price, pull, touched = blocks.part, blocks.price, room.pull, room.touched
     unit = graph.adjwgt.size == 0
@@ -214,14 +214,14 @@ def best_move(graph, blocks, group_of, group, v, room, may_leave, fullness_with)
 def search_all(
     graph, blocks, group_of, group, seeds, marks, stamp, rule, room, may_leave, fullness_with, shift
 ):
-    """Search from every seed in turn inside one group (or everywhere, group -1); the gain in all.
+    """Search from every seed in turn inside one group (or all blocks, group -1); return the gain.
 
-    A search is rolled back to its best point at which no block is further outside its limits than
-    before. Vertices with lock == stamp have moved in this round. marks.active is cleared where a
-    seed was tried, marks.touched set around what moved. may_leave(graph, blocks, v, p): whether v
-    may leave its block; fullness_with(graph, blocks, v, q): weight of q with v over its limit,
-    infinite where that is passed; shift(graph, blocks, v, p, q): changes block weights, returns by
-    how much both are further outside their limits.
+    Each search is rolled back to its best state in which no block is further outside its limits
+    than before. Vertices with lock == stamp have moved in this round. marks.active is cleared at
+    seeds that were tried, marks.touched is set around moved vertices. may_leave(graph, blocks, v,
+    p): whether v may leave its block. fullness_with(graph, blocks, v, q): weight of q with v
+    relative to its limit, infinite above it. shift(graph, blocks, v, p, q): changes block weights,
+    and returns by how much both are further outside their limits.
     """
     part, lock = blocks.part, marks.lock
     heap, moved, came_from = room.heap, room.moved, room.came_from
@@ -292,8 +292,9 @@ def search_all(
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _promises_nothing(steps, sum1, sum2, rule):
-    """Whether a search ends: after `steps` moves since its best point, of which the gains and
-    their squares add up to sum1 and sum2.
+    """Return whether a search ends after `steps` moves since its best state.
+
+    sum1, sum2: sums of the gains of these moves, and of the squares of the gains.
     """
     mean = sum1 / steps
     if steps > rule.patience and mean < 0:
@@ -306,10 +307,10 @@ def _promises_nothing(steps, sum1, sum2, rule):
 def _update_around(
     graph, blocks, group_of, group, v, p, marks, stamp, room, size, may_leave, fullness_with
 ):
-    """Bring the neighbours of v, which has left block p, into the heap, or raise their keys.
+    """Add the neighbours of v, which has left block p, to the heap, or raise their keys.
 
-    Returns the heap's size, and the adjacency entries read. Keys need only be upper bounds: the top
-    one is evaluated before it counts.
+    Returns the heap's size, and the number of adjacency entries read. Keys are upper bounds of
+    gains: the top vertex is evaluated again before it moves.
     """
     unit, part, price, heap = graph.adjwgt.size == 0, blocks.part, blocks.price, room.heap
     to, read = part[v], 0
@@ -338,7 +339,7 @@ def _update_around(
 
 @inner(error_model="numpy", counted=False)
 def mark_around(graph, moved, count, touched):
-    """Mark the first vertices of `moved`, and their neighbours."""
+    """Mark the first `count` vertices of `moved`, and their neighbours."""
     for i in range(count):
         v = moved[i]
         touched[v] = 1
@@ -378,7 +379,7 @@ def _shift(graph, blocks, v, p, q):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(graph, blocks, group_of, group, seeds, marks, stamp, rule):
-    """Search as search_all, for one weight per vertex."""
+    """Call search_all for one weight per vertex."""
     room = room_for(blocks.price.size, marks.place)
     return search_all(
         graph, blocks, group_of, group, seeds, marks, stamp, rule, room, _may_leave,

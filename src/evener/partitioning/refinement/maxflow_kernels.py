@@ -1,7 +1,7 @@
 """Maximum flow by blocking flows along shortest paths, and the two extreme minimum cuts.
 
-Dinic's algorithm [Din70]_. A vertex may be tied to the source or the sink once the flow is sent
-(`tie`), and more be sent.
+This is Dinic's algorithm [Din70]_. After sending flow, vertices may be tied to the source or the
+sink (`tie`), and then more flow may be sent.
 """
 # mypy: ignore-errors
 
@@ -23,8 +23,8 @@ class FlowNetwork(NamedTuple):
     """A flow network in rows of arcs.
 
     start (n + 1,) int32; head, back (m,) int32: the vertex that an arc leads to, and its reverse
-    arc; room (m,) int64: residual capacity. supply (n,) int64: what the source still gives to a
-    vertex; negative: what the vertex still gives to the sink.
+    arc; room (m,) int64: residual capacity. supply (n,) int64: flow that the source can still give
+    to a vertex; negative: flow that the vertex can still give to the sink.
     """
 
     start: np.ndarray
@@ -45,8 +45,9 @@ class FlowScratch(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def send_all(network, most, most_looks, scratch):
-    """Send flow until none fits; return how much. Less once it is `most`; -1 once more than
-    most_looks arcs were read.
+    """Send flow until no more fits; return its amount.
+
+    Stops early if the flow reaches `most`; returns -1 if more than most_looks arcs were read.
     """
     start, head, _, _, supply = network
     far, queue = scratch.far, scratch.queue
@@ -77,7 +78,7 @@ def send_all(network, most, most_looks, scratch):
 def _distances(network, far, queue):
     """Fill far (n,) with the number of arcs from the source, up to the nearest sinks; else -1.
 
-    Returns how many vertices are in the queue, nearest first, or 0 where no sink is reached.
+    Returns the number of vertices in the queue, nearest first, or 0 if no sink is reached.
     """
     start, head, _, room, supply = network
     far[:] = -1
@@ -107,8 +108,9 @@ def _distances(network, far, queue):
 
 @inner(error_model="numpy", counted=False)
 def _path_to_source(network, scratch, sink):
-    """Find a shortest path backwards from a sink, along arcs not yet given up; return its length
-    (-1: there is none) and the arcs read.
+    """Find a shortest path backwards from a sink; return its length and the number of arcs read.
+
+    Uses only arcs that earlier searches did not find blocked. The length is -1 if there is no path.
     """
     start, head, back, room, supply = network
     far, _, current, path = scratch
@@ -136,7 +138,7 @@ def _path_to_source(network, scratch, sink):
 
 @inner(error_model="numpy", counted=False)
 def _send_along(network, sink, path, length):
-    """Send as much as fits along a path; return how much."""
+    """Send as much flow as fits along a path; return its amount."""
     _, head, back, room, supply = network
     source = head[back[path[length - 1]]]
     amount = min(supply[source], -supply[sink])
@@ -152,8 +154,11 @@ def _send_along(network, sink, path, length):
 
 @inner(error_model="numpy", counted=False)
 def extreme_cuts(network, queue, side):
-    """Set side (n,) int8 once all is sent: SOURCE where residual arcs lead from the source, SINK
-    where they lead to the sink, FREE elsewhere. Each of both is one side of a minimum cut.
+    """Set side (n,) int8 after all flow was sent: SOURCE, SINK or FREE.
+
+    SOURCE: residual arcs lead from the source to the vertex; SINK: residual arcs lead from the
+    vertex to the sink; FREE: neither. The SOURCE vertices, and the SINK vertices, each form one
+    side of a minimum cut.
     """
     start, head, back, room, supply = network
     side[:] = FREE

@@ -1,8 +1,7 @@
-"""Blocks that touch: groups of them, pairs of them, and pairwise FM near a common border.
+"""Neighbouring blocks: groups and pairs of blocks, and pairwise FM near a common border.
 
-Groups, and pairs that share no block, are refined side by side: they change different vertices and
-weights, and of the vertices of another pair they read only that these lie in neither of their
-blocks.
+Groups, and pairs that share no block, are refined in parallel. They change different vertices and
+weights, and of vertices of other pairs they only read that these are in neither of their blocks.
 """
 # mypy: ignore-errors
 
@@ -23,7 +22,7 @@ from evener.partitioning.refinement.fm_kernels import outside
 
 @njit(cache=True, nogil=True)
 def list_by_block(part, vertices, starts, listed):
-    """List the vertices block by block, each in their order; starts (k + 1,) is zero before."""
+    """List the vertices by block, in their order within a block; starts (k + 1,) must be zero."""
     for v in vertices:
         starts[part[v] + 1] += 1
     for b in range(starts.size - 1):
@@ -39,9 +38,10 @@ def list_by_block(part, vertices, starts, listed):
 def quotient_arcs(
     xadj, adjncy, adjwgt, part, listed, starts, first, last, other, weight, degree
 ):  # fmt: skip
-    """The blocks that blocks [first, last) touch, and by which edge weight; returns their number.
+    """List the neighbours of blocks [first, last) with the edge weights; return their number.
 
-    Seen from the listed vertices alone. other, weight: block after block; degree (k,): how many.
+    Only edges of the listed vertices count. other, weight: the neighbours, block after block;
+    degree (k,): the number of neighbours.
     """
     unit = adjwgt.size == 0
     pull = np.zeros(degree.size, np.int64)
@@ -67,10 +67,11 @@ def quotient_arcs(
 
 @njit(cache=True, nogil=True)
 def group_blocks(starts, other, weight, order, groups, group_of):
-    """Grow groups of blocks of about equal boundary, each along its heaviest connections.
+    """Grow groups of blocks with about equal boundaries, each along its heaviest connections.
 
-    starts (k + 1,), other, weight: the blocks that each one touches. A group begins with the
-    first block of `order` that is left, and goes on there where nothing left touches it.
+    starts (k + 1,), other, weight: the neighbours of each block. A group begins with the first
+    remaining block of `order`, and continues with the next one if no remaining block is its
+    neighbour.
     """
     k = order.size
     share = weight.sum() / groups
@@ -120,9 +121,9 @@ OUT, MOVED = -1, -2  # place of vertices that are in no heap
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def border_keys(xadj, adjncy, adjwgt, part, vertices, k, keys, weights):
-    """List the edges from the given vertices in a block p to blocks q > p; return how many.
+    """List the edges from the given vertices in a block p to blocks q > p; return their number.
 
-    keys: p k + q; weights: those of the edges.
+    keys: p k + q of each edge; weights: edge weights.
     """
     unit = adjwgt.size == 0
     count = 0
@@ -139,10 +140,10 @@ def border_keys(xadj, adjncy, adjwgt, part, vertices, k, keys, weights):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def near_border(xadj, adjncy, part, a, b, members_a, members_b, depth, seen, found):
-    """List vertices of blocks a and b within `depth` steps of their common border; return how many.
+    """List vertices of a and b within `depth` hops of their common border; return their number.
 
-    At most found.size. members: those that may be at the border; seen (n,) int8 is 0 before and
-    after.
+    Lists at most found.size vertices. members_a, members_b: vertices that may be at the border;
+    seen (n,) int8 is 0 before and after.
     """
     count = 0
     for members in (members_a, members_b):
@@ -177,10 +178,10 @@ def near_border(xadj, adjncy, part, a, b, members_a, members_b, depth, seen, fou
 
 @inner(error_model="numpy", counted=False)
 def _search(graph, part, a, b, weight, limits, found, backwards, patience, heaps, moved):
-    """Move vertices between a and b, the one of largest gain first, each once.
+    """Move vertices between a and b, largest gain first, each at most once.
 
-    Ends after `patience` moves without a new best point. Returns the moves up to the best point,
-    all moves, and the gain and the excess of weight at the best point.
+    Ends after `patience` moves without a new best state. Returns the number of moves up to the best
+    state, the number of all moves, and the gain and the excess of weight in the best state.
     """
     unit = graph.adjwgt.size == 0
     total, (low, high) = found.size, limits
@@ -251,11 +252,11 @@ def _flip(vwgt, part, a, b, weight, v):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def refine_pair(graph, part, a, b, weight, limits, found, patience, place):
-    """Refine two blocks by two searches, from either end of `found`; return the better one's gain.
+    """Refine two blocks by two searches, from either end of `found`; return the better gain.
 
     part (n,) and weight (k,) change; limits: low and high (k,); place (n,) is -1 before and after.
-    Balance comes first: the blocks end no further outside their limits together, and a loss of cut
-    is accepted only for less excess.
+    Balance has priority: the total excess of both blocks never grows, and a larger cut is accepted
+    only if the excess falls.
     """
     moved = np.empty((2, found.size), np.int32)
     items, keys = np.empty((2, found.size), np.int32), np.empty((2, found.size), np.int64)

@@ -1,4 +1,4 @@
-"""Kernels of refinement for volumes: searches that lower what blocks send, counted exactly."""
+"""Kernels of refinement for volumes: searches that reduce what blocks send, counted exactly."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ ROUNDING = 1e-12  # gains that fall by less have not fallen
 
 
 class VolumeGoal(NamedTuple):
-    """What searches lower, and when they stop.
+    """What searches minimise, and when they stop.
 
-    power: of the volumes, whose sum is lowered; edge: what a unit of cut counts, in values of the
-    block that sends most; highest: volume that no further block may pass; keep_total: 1 where the
-    total volume may not rise. least_worth, most_lost: of a block near a seed, and of its first
-    move; patience: moves without a new best point that end a search.
+    power: exponent of the volumes, whose sum is minimised. edge: cost of a unit of cut, in values
+    of the block that sends most. highest: volume that no further block may exceed. keep_total: 1 if
+    the total volume may not rise. least_worth: least worth of a block near a seed. most_lost: loss
+    permitted for the first move. patience: a search ends after this many moves without a new best
+    state.
     """
 
     power: float
@@ -49,10 +50,10 @@ class VolumeGoal(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """What gains are computed from, over blocks (k,).
+    """Data from which gains are computed, for blocks (k,).
 
-    worth: what a value less sent by a block gains: its share of the largest volume, to the
-    power - 1. slot int32 is -1 between uses; gain is scratch.
+    worth: gain if a block sends one value less: (volume / largest volume)^(power - 1). slot int32
+    is -1 between uses; gain is scratch.
     """
 
     worth: np.ndarray
@@ -62,7 +63,7 @@ class Gains(NamedTuple):
 
 @inner(error_model="numpy", counted=False)
 def best_move(tables, v, w, weight, limits, edge, gains):
-    """Find the block that v of weight w gains most by moving to: (gain, block or -1)."""
+    """Find the best move of v, which has weight w; return (gain, block), or block -1 if none."""
     worth, slot, gain = gains
     p = tables.part[v]
     if weight[p] - w < limits.soft_low[p]:
@@ -117,7 +118,7 @@ def best_move(tables, v, w, weight, limits, edge, gains):
 
 @inner(error_model="numpy", counted=False)
 def _edges_won(tables, v, q):
-    """Return by how much the cut falls if v goes to block q."""
+    """Return by how much the cut falls if v moves to block q."""
     p = tables.part[v]
     won = 0
     for e in range(tables.xadj[v], tables.xadj[v + 1]):
@@ -129,7 +130,10 @@ def _edges_won(tables, v, q):
 
 @inner(error_model="numpy", counted=False)
 def _settle(tables, size, scale, power, worth, highest):
-    """Set the worth of blocks that a move changed; return (gain, values won, blocks newly high)."""
+    """Update the worth of blocks that a move changed.
+
+    Returns (gain, values saved, blocks newly high).
+    """
     won, total, over = 0.0, 0, 0
     for i in range(size):
         b = tables.changed[i]
@@ -146,11 +150,12 @@ def _settle(tables, size, scale, power, worth, highest):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(tables, vwgt, weight, limits, goal, seeds, marks, stamp):
-    """Search from every seed in turn for less sum of volumes**power; return the gain in all.
+    """Search from every seed for a smaller sum of volumes**power; return the total gain.
 
-    As the search of fm_kernels: vertices move in the order of their gain, even at a loss, and what
-    follows the best point is rolled back. At that point no block is further outside its limits
-    than before, none sends more than goal.highest, and with keep_total all together send no more.
+    Like the search of fm_kernels: vertices move in the order of their gains, even at a loss, and
+    moves after the best state are undone. In that state no block is further outside its limits than
+    before, no block sends more than goal.highest unless it did before, and with keep_total the
+    total volume has not grown.
     """
     k = tables.volumes.size
     heap = IndexedHeap(
@@ -231,7 +236,7 @@ def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _most_worth(tables, v, worth):
-    """Return the most that a value less gains among the blocks of v and its neighbours."""
+    """Return the largest worth among the blocks of v and of its neighbours."""
     most = worth[tables.part[v]]
     for e in range(tables.xadj[v], tables.xadj[v + 1]):
         most = max(most, worth[tables.part[tables.adjncy[e]]])
@@ -240,7 +245,7 @@ def _most_worth(tables, v, worth):
 
 @inner(error_model="numpy", counted=False)
 def _update_around(tables, vwgt, weight, limits, edge, v, marks, stamp, heap, size, gains):
-    """Bring the neighbours of v into the heap, with new keys; return its size."""
+    """Add the neighbours of v to the heap, with new keys; return the heap's size."""
     for e in range(tables.xadj[v], tables.xadj[v + 1]):
         u = np.int64(tables.adjncy[e])
         if marks.lock[u] == stamp or tables.xadj[u + 1] - tables.xadj[u] > HUB:

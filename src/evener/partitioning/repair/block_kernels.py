@@ -1,9 +1,9 @@
 """The blocks of a repair: limits, totals, single moves and swaps, packing.
 
-Weights are in the units of the vertex weights, memory in bytes. How far a block is outside its
-contract (its violation) is relative to its target, so that blocks of all sizes compare. Where
-vertices are heavy, repair is bin packing: what counts is the weight that fits, not the border. Each
-step then takes the move, or the swap, that lowers the violation most.
+Weights have the units of the vertex weights; memory is in bytes. The violation of a block's
+contract is relative to its target, so that blocks of all sizes are comparable. If vertices are
+heavy, repair is bin packing: fitting weights matters more than short borders. Each step then takes
+the move, or the swap, that reduces the violation most.
 """
 # mypy: ignore-errors
 
@@ -18,10 +18,10 @@ from evener.partitioning.levels.csr_kernels import stays
 
 
 class ContractLimits(NamedTuple):
-    """The limits of every block, each array (k,).
+    """The limits of every block; all arrays are (k,).
 
-    low, high: its weight; cap: its memory, infinite where it is not limited; scale: its target,
-    or a small positive number where that is 0.
+    low, high: limits on its weight. cap: limit on its memory, infinite if there is none. scale: its
+    target, or a small positive number if the target is 0.
     """
 
     low: np.ndarray
@@ -31,10 +31,10 @@ class ContractLimits(NamedTuple):
 
 
 class BlockTotals(NamedTuple):
-    """A partition and its running totals.
+    """A partition and the totals of its blocks.
 
-    part (n,) int32: the block of every vertex; weight, size (number of vertices) and memory (k,)
-    of every block. fixed (n,) bool: the vertices that never move, or (0,) where all may.
+    part (n,) int32: the block of every vertex. weight, size (number of vertices) and memory (k,):
+    totals of every block. fixed (n,) bool: vertices that never move, or (0,) if all may.
     """
 
     part: np.ndarray
@@ -47,7 +47,8 @@ class BlockTotals(NamedTuple):
 class Border(NamedTuple):
     """Vertices that have, or had, a neighbour in another block.
 
-    vertices (n,): a list, whose length is kept by the caller; listed (n,) bool: who is in it.
+    vertices (n,): a list, whose length the caller stores. listed (n,) bool: whether a vertex is
+    listed.
     """
 
     vertices: np.ndarray
@@ -84,7 +85,7 @@ def move(blocks, v, b, w, m):
 
 @inner()
 def violation(limits, b, weight, memory):
-    """How far block b would be outside its contract with this weight and memory."""
+    """Return the violation of block b if it had this weight and memory."""
     off = max(limits.low[b] - weight, weight - limits.high[b])
     cap = limits.cap[b]
     over = (memory - cap) / cap if cap < np.inf else 0.0
@@ -93,7 +94,7 @@ def violation(limits, b, weight, memory):
 
 @inner()
 def relief(blocks, limits, a, b, w, m):
-    """How much the violations of a and b fall where weight w and m bytes go from a to b."""
+    """Return by how much the violations of a and b fall if weight w and m bytes move to b."""
     _, weight, _, memory, _ = blocks
     now = violation(limits, a, weight[a], memory[a]) + violation(limits, b, weight[b], memory[b])
     then = violation(limits, a, weight[a] - w, memory[a] - m)
@@ -103,7 +104,7 @@ def relief(blocks, limits, a, b, w, m):
 
 @inner()
 def gain_of(graph, part, v, a, b):
-    """Cut weight saved by moving v from block a to b, and whether v touches b."""
+    """Return the cut weight saved by moving v from block a to b, and whether v touches b."""
     xadj, adjncy, adjwgt, _ = graph
     gain = 0.0
     touches = False
@@ -124,10 +125,10 @@ TINY = 1e-12  # violations that differ by less are equal: rounding errors
 
 @njit(cache=True, nogil=True)
 def best_move(graph, n_bytes, limits, blocks, bad, roomiest, choice):
-    """Find the move out of or into block `bad` that lowers the violation most; ties by cut gain.
+    """Find the move out of or into block `bad` that reduces the violation most; ties by cut gain.
 
-    Besides the blocks that a vertex touches, `roomiest` is tried. choice (2,) becomes (vertex,
-    block). Returns the violation saved; an empty block counts as a violation of 1.
+    Tries the blocks that a vertex touches, and `roomiest`. choice (2,) is set to (vertex, block).
+    Returns the decrease of the violation; an empty block counts as a violation of 1.
     """
     xadj, adjncy, _, weights = graph
     part, _, size, _, fixed = blocks
@@ -158,11 +159,11 @@ def best_move(graph, n_bytes, limits, blocks, bad, roomiest, choice):
 
 @njit(cache=True, nogil=True)
 def best_swap(starts, order, weights, n_bytes, limits, blocks, bad, stride, choice):
-    """Find the exchange of a vertex of `bad` for one of another block that helps most.
+    """Find the swap of a vertex of `bad` with a vertex of another block that helps most.
 
-    order[starts[b]:starts[b + 1]]: vertices of block b by ascending weight. Every stride-th vertex
-    of `bad` is tried. choice (2,) becomes (vertex of bad, vertex of the other). Returns the
-    violation saved.
+    order[starts[b]:starts[b + 1]]: vertices of block b by ascending weight. Only every stride-th
+    vertex of `bad` is tried. choice (2,) is set to (vertex of bad, other vertex). Returns the
+    decrease of the violation.
     """
     low, high, _, scale = limits
     weight = blocks.weight
@@ -205,8 +206,9 @@ def best_swap(starts, order, weights, n_bytes, limits, blocks, bad, stride, choi
 def pack(order, weights, n_bytes, targets, limits, blocks):
     """Place vertices in the given order; each stays in its block if it still fits there.
 
-    A vertex that does not fit goes to the block furthest below its target in which it does; one
-    that fits nowhere, to the block with most room. The blocks' totals start with what stays.
+    A vertex that does not fit there goes to the block furthest below its target in which it fits,
+    or to the block with most room if it fits nowhere. On entry, the blocks' totals are those of the
+    vertices that stay.
     """
     _, high, cap, _ = limits
     part, weight, size, memory, _ = blocks

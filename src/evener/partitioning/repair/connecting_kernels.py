@@ -1,4 +1,4 @@
-"""Joins stray pieces of blocks to others, and tells which moves take no block apart."""
+"""Joins stray pieces of blocks to other blocks, and finds moves that disconnect no block."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -13,9 +13,9 @@ JOIN_ALL, JOIN_FITTING, JOIN_SPARED = 0, 1, 2  # which pieces join_pieces moves
 def join_pieces(graph, n_bytes, limits, blocks, rule, strays, starts, order):
     """Move each stray piece to the block it touches most; blocks where it fits count double.
 
-    order[starts[p]:starts[p + 1]]: the vertices of piece p. A piece that is all of its block by
-    now stays. rule: JOIN_ALL; JOIN_FITTING, only pieces that fit into the other block; or
-    JOIN_SPARED, only those and where the block they leave stays heavy enough.
+    order[starts[p]:starts[p + 1]]: the vertices of piece p. A piece that is now its whole block
+    stays. rule: JOIN_ALL: move all pieces; JOIN_FITTING: only pieces that fit into the other block;
+    JOIN_SPARED: only pieces that fit and whose old block stays heavy enough.
     """
     xadj, adjncy, adjwgt, weights = graph
     low, high, cap, _ = limits
@@ -60,11 +60,11 @@ def join_pieces(graph, n_bytes, limits, blocks, rule, strays, starts, order):
 
 @njit(cache=True, nogil=True)
 def grow_trees(graph, part, turn, queue, trees):
-    """Span every piece by a tree, grown breadth first from its vertex of most edges inside.
+    """Compute a breadth-first spanning tree of every piece, from its vertex with most inner edges.
 
-    Such a root gives most leaves; in later turns the root is another, which gives other leaves.
-    The leaves of a tree can leave their block, all together, without taking it apart. Fills
-    parent (n,), -1 at a root, and children (n,), their number. queue (n,): scratch.
+    Such a root gives the most leaves; in later turns other roots are used, which give other leaves.
+    All leaves of a tree can leave their block together without disconnecting it. Fills parent (n,),
+    -1 at a root, and children (n,), their number. queue (n,) is scratch.
     """
     xadj, adjncy, _, _ = graph
     parent, children = trees
@@ -113,9 +113,9 @@ def grow_trees(graph, part, turn, queue, trees):
 
 @inner()
 def can_leave(graph, part, v, trees):
-    """Whether v is a leaf of its block's tree, or can be made one by hanging its leaves elsewhere.
+    """Return whether v is a leaf of its block's tree, or could become one.
 
-    In the second case the leaves are hung there.
+    v becomes a leaf if all its children are leaves that can get another parent; they then get it.
     """
     xadj, adjncy, _, _ = graph
     parent, children = trees
@@ -146,7 +146,10 @@ def can_leave(graph, part, v, trees):
 
 @inner()
 def change_tree(graph, part, v, b, trees):
-    """Move leaf v from its block's tree to that of block b; returns its old parent, or < 0."""
+    """Move leaf v from its block's tree to that of block b.
+
+    Returns its old parent, or a value < 0.
+    """
     xadj, adjncy, _, _ = graph
     parent, children = trees
     before = parent[v]

@@ -323,7 +323,7 @@ def _touching(state: State, front: _Front) -> _Arcs:
 
 
 def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, connected: bool) -> int:
-    """Move vertices along all arcs with flow, first into blocks that pass nothing on.
+    """Move vertices along all arcs with flow; arcs into blocks that pass no weight on come first.
 
     Returns the number of vertices moved.
     """

@@ -1,7 +1,7 @@
-"""Moves weight between blocks along the quotient graph, border vertices of best gain first.
+"""Moves weight between blocks along the quotient graph, border vertices with the best gain first.
 
-Only vertices with a neighbour in another block can move at little cut. One scan lists them; all
-that follows works on that list, which grows by the neighbours of what moves.
+Only vertices with a neighbour in another block can move at a low cost in cut. One scan lists these;
+all later steps work on this list, to which neighbours of moved vertices are added.
 """
 
 # mypy: ignore-errors
@@ -22,11 +22,11 @@ EXACT, REFUSED, STAMPS = 1, 2, 3
 
 
 class ArcFlows(NamedTuple):
-    """Arcs of the quotient graph and what is to flow along each, arrays (p,).
+    """Arcs of the quotient graph and the flow along each; all arrays are (p,).
 
-    order: the arcs with flow, in the order in which they are served; block, other: the arc's two
-    ends; flow [units]: what is left to move from `block` to `other`. Border vertices that may
-    move along arc i, with their gains, are seeds[starts[i] : starts[i + 1]] and gains there.
+    order: the arcs with flow, in the order of processing. block, other: the ends of each arc. flow
+    [units]: weight left to move from `block` to `other`. The border vertices that may move along
+    arc i are seeds[starts[i] : starts[i + 1]], with their gains in gains.
     """
 
     order: np.ndarray
@@ -39,10 +39,10 @@ class ArcFlows(NamedTuple):
 
 
 class GainTable(NamedTuple):
-    """Gains of vertices along the arc that is being served.
+    """Gains of vertices along the arc that is being processed.
 
-    gains (n,) float64 holds where known (n,) int64 has a stamp of that arc; it is kept up to date
-    edge by edge, so that a vertex of many edges is not scanned again whenever a neighbour moves.
+    gains (n,) float64 is valid where known (n,) int64 has a stamp of this arc. It is updated edge
+    by edge, so that a vertex with many edges is not scanned again after each move of a neighbour.
     stale (n,) bool: a neighbour has moved since the seeds were listed. clock (1,): last stamp.
     """
 
@@ -53,9 +53,9 @@ class GainTable(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A heap of vertices that may move, of best gain first, then in the order they came in.
+    """A heap of vertices that may move, by best gain, then in order of insertion.
 
-    keys: gains; ages: how many came in before each; items: vertices.
+    keys: gains; ages: number of insertions before each; items: vertices.
     """
 
     keys: np.ndarray
@@ -64,7 +64,7 @@ class Waiting(NamedTuple):
 
 
 class SpanningTrees(NamedTuple):
-    """Trees that span the blocks, as grow_trees leaves them: parent and children (n,)."""
+    """Spanning trees of the blocks, made by grow_trees: parent and children (n,)."""
 
     parent: np.ndarray
     children: np.ndarray
@@ -72,7 +72,7 @@ class SpanningTrees(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def list_border(graph, part, border):
-    """List the vertices with a neighbour in another block; returns how many."""
+    """List the vertices with a neighbour in another block; return their number."""
     xadj, adjncy, _, _ = graph
     vertices, listed = border
     listed[:] = False
@@ -90,7 +90,7 @@ def list_border(graph, part, border):
 
 @inner()
 def arc_of(starts, other, a, b):
-    """Index of arc a -> b in the quotient graph, by bisection; -1 where there is none."""
+    """Return the index of arc a -> b in the quotient graph, by bisection, or -1."""
     first, last = starts[a], starts[a + 1]
     while first < last:
         middle = (first + last) >> 1
@@ -103,11 +103,11 @@ def arc_of(starts, other, a, b):
 
 @njit(cache=True, nogil=True)
 def seeds_of_arcs(graph, part, border, starts, other, flow, seed_starts, seeds, gains):
-    """List for every arc with flow the vertices of its block that touch the other one, with gains.
+    """List for every arc with flow its block's vertices that touch the other block, with gains.
 
-    border: the border vertices. starts (k + 1,), other (p,): the quotient graph. Call with an
-    empty `seeds` first: it then counts into seed_starts (p + 1,). One pass over the edges gives
-    the gains of all arcs at once.
+    border: the border vertices. starts (k + 1,), other (p,): the quotient graph. The first call
+    must pass an empty `seeds`; it only counts into seed_starts (p + 1,). One pass over the edges
+    computes the gains of all arcs.
     """
     xadj, adjncy, adjwgt, _ = graph
     touch = np.zeros(starts.size - 1, np.float64)
@@ -160,7 +160,7 @@ def _with_entry(waiting, count, key, age, v):
 
 @inner(forceinline=True)
 def _with_seeds(arcs, arc, blocks, table, guessed, waiting):
-    """Return the heap with an arc's seeds alone, those still in its block, and how many."""
+    """Return a heap with only an arc's seeds that are still in its block, and their number."""
     count = 0
     for i in range(arcs.starts[arc], arcs.starts[arc + 1]):
         v = arcs.seeds[i]
@@ -173,10 +173,9 @@ def _with_seeds(arcs, arc, blocks, table, guessed, waiting):
 
 @inner(forceinline=True)
 def _is_allowed(blocks, limits, floor, a, b, w, m, most, key):
-    """Whether a vertex of weight w and m bytes may move from a to b, at a gain of `key`.
+    """Return whether a vertex of weight w and m bytes may move from a to b, at the gain `key`.
 
-    most [units]: the arc's flow; a heavier vertex may only if it lessens by how much limits are
-    broken.
+    most [units]: the arc's flow; a heavier vertex may move only if that reduces the violation.
     """
     if blocks.weight[a] - w < floor[a]:
         return False
@@ -189,7 +188,7 @@ def _is_allowed(blocks, limits, floor, a, b, w, m, most, key):
 
 @inner(forceinline=True)
 def _with_listed(border, n_border, v):
-    """List vertex v at the border; return how many are listed."""
+    """Add vertex v to the border list; return the list's length."""
     if border.listed[v]:
         return n_border
     border.listed[v] = True
@@ -199,9 +198,10 @@ def _with_listed(border, n_border, v):
 
 @inner(forceinline=True)
 def _with_neighbours(graph, blocks, v, a, b, table, guessed, waiting, count, age, border, n_border):
-    """List v, which has moved from a to b, and its neighbours at the border, and mark them stale.
+    """Add v, which moved from a to b, and its neighbours to the border list, and mark them stale.
 
-    Returns the heap with the neighbours in a, its count, the next age, and how many are listed.
+    Adds the neighbours in a to the heap. Returns the heap, its size, the next age, and the length
+    of the border list.
     """
     xadj, adjncy, adjwgt, _ = graph
     part, fixed = blocks.part, blocks.fixed
@@ -230,11 +230,11 @@ def carry_out(
     graph, n_bytes, limits, blocks, border, n_border, arcs, table, trees, floor, worst_gain,
     connected,
 ):  # fmt: skip
-    """Move vertices along each arc until its flow is used up; returns (n_border, moved).
+    """Move vertices along each arc until its flow is used up; return (n_border, number moved).
 
-    floor (k,): no block shrinks below this weight in one call. worst_gain: moves that cost more
-    cut than this are left undone. connected: only leaves of `trees` move, so that no block is
-    taken apart. The first n_border vertices of `border` are listed; it grows.
+    floor (k,): no block becomes lighter than this in one call. worst_gain: moves with a smaller
+    gain are not made. connected: only leaves of `trees` move, so that no block is disconnected. The
+    first n_border vertices of `border` are listed; the list grows.
     """
     weights, part, size = graph[3], blocks[0], blocks[2]
     gains, known, _, clock = table
@@ -290,7 +290,7 @@ def carry_out(
 def smooth(graph, n_bytes, limits, blocks, border, n_border, passes):
     """Move each border vertex to the touching block that saves most cut, if all limits allow it.
 
-    Sweeps the border until nothing moves, `passes` times at most. Returns how many moved.
+    Repeats until nothing moves, at most `passes` times. Returns the number of moves.
     """
     xadj, adjncy, adjwgt, weights = graph
     low, high, cap, _ = limits

@@ -12,18 +12,19 @@ from evener.partitioning.repair.state import State
 from evener.plans.partition import RELATIVE_SLACK
 from evener.wording import memory
 
-FIX_FEWER = "Fix fewer vertices, or give a larger --epsilon or a larger device."
+FIX_FEWER = "Fix fewer vertices, increase --epsilon, or use a larger device."
 SUMS_DIFFER = 1e-9  # relative: changing the order of real weights changes their sum by less
 
 
 @dataclass(frozen=True, eq=False)
 class _Divisible:
-    """The vertices that may move, and the limits that remain besides the fixed vertices.
+    """The vertices that may move, and the limits that remain after subtracting the fixed vertices.
 
     vertices (f,): their numbers; weights, n_bytes (f,): their weights and bytes. low, high, caps
     (k,): limits of State; said_low, said_high, said_caps (k,): limits of the contract, for
     messages; the amounts of fixed vertices are subtracted from all limits. names (k,): device
-    names, with a note if the block has fixed vertices. empty (k,): whether it has none.
+    names, with a note if the block has fixed vertices. empty (k,): whether a block has no fixed
+    vertices.
     """
 
     vertices: IntVector
@@ -134,7 +135,7 @@ def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: s
         raise InfeasibleError(
             f"the blocks may hold at most {most:,.6g} {unit} together, but the graph has "
             f"{total:,.6g}: {total - most:,.6g} too many",
-            hint="Use a larger epsilon, more memory or more devices.",
+            hint="Increase --epsilon, or use more memory or more devices.",
         )
 
 
@@ -155,7 +156,7 @@ def prove_heaviest(
         raise InfeasibleError(
             f"vertex {number} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
             f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
-            hint="Split the vertex, or give a larger --epsilon or a larger device.",
+            hint="Split the vertex, increase --epsilon, or use a larger device.",
         )
 
 
@@ -199,7 +200,7 @@ def _some_weight_is_allowed(rest: _Divisible) -> None:
             f"{rest.names[b]} needs {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, "
             "but all weights of vertices are multiples of one number, and none of these lies "
             "between",
-            hint="Use a larger epsilon.",
+            hint="Increase --epsilon.",
         )
 
 
@@ -223,7 +224,7 @@ def _some_number_fits(rest: _Divisible) -> None:
             f"{rest.names[b]} needs {low:,.6g} to {high:,.6g} units, but {most[b]:,.0f} vertices "
             f"weigh at most {most[b] * heaviest:,.6g} and {most[b] + 1:,.0f} weigh at least "
             f"{(most[b] + 1) * lightest:,.6g}",
-            hint="Use a larger epsilon.",
+            hint="Increase --epsilon.",
         )
     for numbers, word, short in ((least, "need at least", 1), (most, "may hold at most", -1)):
         off = short * (float(numbers.sum()) - rest.vertices.size)
@@ -231,7 +232,7 @@ def _some_number_fits(rest: _Divisible) -> None:
             raise InfeasibleError(
                 f"by their weights, the blocks {word} {numbers.sum():,.0f} vertices{rest.beside} "
                 f"together, but the graph has {rest.vertices.size:,}",
-                hint="Use a larger epsilon.",
+                hint="Increase --epsilon.",
             )
 
 

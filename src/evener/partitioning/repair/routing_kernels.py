@@ -1,7 +1,8 @@
-"""Ways of weight between blocks: paths along blocks that touch, and balls of vertices.
+"""Routes of weight between blocks: paths of neighbouring blocks, and balls of vertices.
 
-A path leads from a block with too much, over its neighbours, to one that takes more. Where there is
-none, a ball of vertices is handed over, each grown next to the one before [Far88]_.
+A path leads from a block with too much weight, over neighbouring blocks, to a block that takes
+more. If there is none, balls of vertices move directly, each grown next to the previous one
+[Far88]_.
 """
 # mypy: ignore-errors
 
@@ -22,7 +23,7 @@ MAX_MISSES = 4096
 
 @njit(cache=True, nogil=True)
 def mark_pairs(graph, part, border, touches):
-    """Set touches[a, b] (k, k) where blocks a and b share an edge; border: the vertices to scan."""
+    """Set touches[a, b] (k, k) if blocks a and b share an edge; border: the vertices to scan."""
     xadj, adjncy, _, _ = graph
     for v in border:
         a = part[v]
@@ -33,10 +34,10 @@ def mark_pairs(graph, part, border, touches):
 
 
 class PathSearch(NamedTuple):
-    """Memory of searches for paths between blocks, arrays (k,).
+    """Memory of searches for paths between blocks; all arrays are (k,).
 
-    parent_arc, parent: the arc that led to a block, and the block before it; seen: the number of
-    the last search that reached a block; queue: the blocks in the order reached.
+    parent_arc, parent: the arc by which a block was reached, and the block before it. seen: the
+    number of the last search that reached a block. queue: the blocks in the order reached.
     """
 
     parent_arc: np.ndarray
@@ -49,7 +50,7 @@ class PathSearch(NamedTuple):
 def nearest(starts, other, source, wanted, may_pass, search, stamp):
     """Return the block with wanted > 0 nearest to `source` by breadth-first search, or NO_PATH.
 
-    The source itself does not count. A path may end in a block with may_pass false, but not lead
+    The source itself is not considered. A path may end in a block with may_pass false, but not pass
     through it. stamp: the number of this search.
     """
     parent_arc, parent, seen, queue = search
@@ -78,8 +79,9 @@ def nearest(starts, other, source, wanted, may_pass, search, stamp):
 def _serve(starts, other, order, demand, supplies, may_pass, arcs, flow, stuck, search, stamp):
     """Meet the demand (k,) of each block, in `order`, from the nearest block with a supply.
 
-    supplies (s, k): the first is used where a path leads to it, else the next. arcs (p,): the arc
-    that weight takes where a path from the demanding block takes an arc. Returns the last stamp.
+    supplies (s, k): later supplies are used only if no path leads to a block with an earlier one.
+    arcs (p,): for each arc of a path from the demanding block, the arc along which the weight
+    moves. Returns the last stamp.
     """
     for b in order:
         while demand[b] > 0.0:
@@ -103,12 +105,13 @@ def _serve(starts, other, order, demand, supplies, may_pass, arcs, flow, stuck, 
 
 @njit(cache=True, nogil=True)
 def route(starts, other, reverse, order, excess, takers, spare, may_pass, flow, stuck):
-    """Route weight [units] from excess to takers, then from spare to what is still lacking.
+    """Route weight [units] from excess to takers, then from spare to blocks that still lack weight.
 
-    Each block, in `order`, takes the nearest partner. excess (k,): what a block must give; takers
-    (2, k): what it must get, and what it may get; spare (1, k): what it may give; all used up. The
-    quotient graph is starts (k + 1,), other (p,); reverse (p,): each arc's opposite. flow (p,)
-    receives what is to move along each arc; stuck[b] becomes true where b finds no partner.
+    Each block, in `order`, uses the nearest partner. excess (k,): weight that a block must give;
+    takers (2, k): weight that it must get, and that it may get; spare (1, k): weight that it may
+    give; all are reduced in place. The quotient graph is starts (k + 1,), other (p,); reverse (p,):
+    each arc's opposite. flow (p,): set to the weight to move along each arc; stuck[b]: set if b
+    finds no partner.
     """
     k = starts.size - 1
     search = PathSearch(
@@ -126,7 +129,7 @@ def route(starts, other, reverse, order, excess, takers, spare, may_pass, flow, 
 
 
 class BallSize(NamedTuple):
-    """A ball grows until it weighs `least`, never above `most`, `n_bytes` and `vertices`."""
+    """Limits of a ball: it grows to a weight of `least`, within most, n_bytes and vertices."""
 
     least: float
     most: float
@@ -135,10 +138,11 @@ class BallSize(NamedTuple):
 
 
 class Giver(NamedTuple):
-    """A block that gives balls of vertices, from one call of `peel` to the next.
+    """A block that gives balls of vertices; the state between calls of `peel`.
 
-    order (members,): its vertices, those with fewest neighbours inside first; queue (members,):
-    what the last ball touched; places (3,): the next place in order, head and tail of the queue.
+    order (members,): its vertices, those with the fewest neighbours inside first; queue (members,):
+    vertices that the last ball reached; places (3,): next index in order, head and tail of the
+    queue.
     """
 
     order: np.ndarray
@@ -160,10 +164,10 @@ def count_inside(graph, part, members, inside):
 
 @njit(cache=True, nogil=True)
 def peel(graph, n_bytes, part, fixed, giver, taker, ball, state, seen, stamp):
-    """Move a ball of block `giver` to `taker`; returns its (vertices, weight, bytes).
+    """Move a ball of block `giver` to `taker`; return its (vertices, weight, bytes).
 
-    fixed: as in BlockTotals. ball: BallSize; state: the Giver. seen (n,): scratch, where `stamp`
-    marks this ball's vertices.
+    fixed: as in BlockTotals. ball: BallSize; state: the Giver. seen (n,): scratch; vertices of this
+    ball get the value `stamp`.
     """
     xadj, adjncy, _, weights = graph
     order, queue, places = state
@@ -219,7 +223,7 @@ def peel(graph, n_bytes, part, fixed, giver, taker, ball, state, seen, stamp):
 
 @njit(cache=True, nogil=True)
 def smallest_that_fits(weights, n_bytes, part, members, giver, most, most_bytes):
-    """Return the lightest vertex of `giver` within both limits, the first of equals, or -1."""
+    """Return the lightest vertex of `giver` within both limits, ties by position, or -1."""
     best = -1
     for v in members:
         if part[v] == giver and weights[v] <= most and n_bytes[v] <= most_bytes:

@@ -50,7 +50,7 @@ def advise(
     graph, tell = taken.graph, progress or LoggedSteps("advising")
     options.workload.refuse_parts_of_faces(graph)
     _refuse_what_has_no_seconds(graph)
-    tell("looking at sets of devices", 0.0)
+    tell("estimating sets of devices", 0.0)
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)
     found = search_sets(planner.estimator)
     whole = search_groups(found, nodes) if nodes is not None else []
@@ -134,7 +134,7 @@ def _with_knee(found: EstimatedSets, confirmed: Confirmed, planner: SetPlanner) 
 
 
 def _nodes_of(platform: Platform) -> IntVector | None:
-    """Return (k,) each device's node; None if every node has one device, or one node has all."""
+    """Return each device's node (k,); None if every node has one device, or one node has all."""
     named = [level.name for level in platform.levels]
     depth = max(named.index("node"), 1) if "node" in named else 1
     places = [

@@ -57,10 +57,7 @@ class AdviceRows:
         return self.of_estimate(one, count)
 
     def no_better(self, row: Choice, best: Choice) -> Choice:
-        """Return an estimated row.
-
-        Estimates below the best plan are raised to that plan's seconds.
-        """
+        """Return an estimated row; seconds below the best plan's are raised to the best plan's."""
         if row.seconds >= best.seconds:
             return row
         return self._row(row.devices, best.seconds, None, row.nodes)

@@ -1,12 +1,11 @@
-"""Plan the sets of devices with the lowest estimates, until no other set is likely to be better.
+"""Plans the sets of devices with the lowest estimates, until no other set is likely to be better.
 
 In the plan of a set, each of its devices gets a block. The plan is made by steps of the makespan
 search, with the same prediction of seconds: slabs at sizes that allow for their halos, the best
 plan of a coarse graph, and the faster of the two, refined by seconds.
 
-Estimates of sets of similar size are wrong by similar factors. The ratios of plans to estimates
-known so far correct the other estimates; the set with the lowest corrected estimate is planned
-next.
+Estimates of sets of similar size are wrong by similar factors. The known ratios of plans to
+estimates correct the other estimates; the set with the lowest corrected estimate is planned next.
 """
 
 from __future__ import annotations
@@ -145,7 +144,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Confirmed:
-    """The plans of sets, and (number of devices, plan / estimate) of each set that was estimated.
+    """The plans of sets, and (number of devices, plan / estimate) for each set that was estimated.
 
     complete: whether every set without a plan is likely to be slower than the best plan.
     """

@@ -1,8 +1,8 @@
 """Estimator: seconds per iteration of many sets of devices at once, without any partition.
 
 The devices of a set get loads at which computing, exchange and fixed seconds end together. The halo
-law gives how much a block exchanges, from its size; the distances between devices give with which
-devices it exchanges. Estimates only rank sets; the real seconds of a set need a plan.
+law estimates from a block's size how much it exchanges; the distances between devices determine
+with which devices it exchanges. Estimates only rank sets; the real seconds of a set need a plan.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ ASTRAY = 0.4
 
 
 def message_seconds(law: HaloLaw, costs: Costs) -> FloatArray:
-    """Return (k, k) the time of a message of typical size between equal blocks [s]."""
+    """Return the time [s] of a typical message between equal blocks, for each pair (k, k)."""
     k = max(costs.k, 2)
     halo = float(law.halos(np.full(k, law.n / k)).max())
     return np.asarray(costs.alpha + costs.per_value * halo / max(law.neighbours, 1.0))
 
 
 def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
-    """Return (levels, k) groups of devices connected by links up to a cost, the cheapest first.
+    """Return groups (levels, k) of devices connected by links up to a cost, the cheapest first.
 
     links (k, k) [s]. At each level, devices of one group have the same number. At most three
     levels, evenly chosen from all that exist.
@@ -61,9 +61,10 @@ def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
-    """Return, per level, (k, 3k): 1 for pairs first joined at it, their alpha, their per_value.
+    """Return for each level three (k, k) arrays side by side (k, 3k), for pairs that it joins.
 
-    The last array is for pairs that no level joins. Single precision if there are many devices.
+    These are 1, alpha and per_value; 0 for other pairs. A last array is for pairs that no level
+    joins. Single precision if there are many devices.
     """
     kind: type[Any] = np.float64 if costs.k <= MAX_DOUBLE else np.float32
     apart = ~np.eye(costs.k, dtype=bool)
@@ -96,17 +97,17 @@ class Estimator:
 
     @cached_property
     def links(self) -> FloatArray:
-        """(k, k) time of a message of typical size between equal blocks [s]."""
+        """Times of a message of typical size between equal blocks [s], for each pair (k, k)."""
         return message_seconds(self.law, self._costs)
 
     @cached_property
     def groups(self) -> npt.NDArray[np.int64]:
-        """(levels, k) groups of devices that are connected by links up to a cost; see groups_of."""
+        """Groups (levels, k) of devices that are connected by links up to a cost; see groups_of."""
         return groups_of(self.links)
 
     @cached_property
     def kinds(self) -> npt.NDArray[np.int64]:
-        """(k,) numbers, equal for devices with equal speed, fixed seconds, capacity and links."""
+        """Numbers (k,), equal for devices with equal speed, fixed seconds, capacity and links."""
         links = np.sort(np.round(np.log(np.maximum(self.links, 1e-30)), 6), axis=1)
         own = self._costs
         what = np.column_stack([own.first, own.fixed, self.equal_finish.high, links])
@@ -134,7 +135,7 @@ class Estimator:
         return Estimates(np.where(thin, slabs.seconds, blocks.seconds), loads)
 
     def bounds(self, masks: BoolArray, *, connected: bool) -> FloatArray:
-        """Return (s,) lower bounds on seconds of plans in which all devices of a set have blocks.
+        """Return lower bounds (s,) on seconds of plans in which all devices of a set have blocks.
 
         The only communication counted is, on a connected graph, one empty message per device.
         """
@@ -152,10 +153,7 @@ class Estimator:
         return self._in_line.exchanged(self.law.section)(loads, masks)
 
     def blocks(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Return (s, k) seconds of each block's exchange.
-
-        (s, k) the share of its work at its border.
-        """
+        """Return blocks' seconds of exchange (s, k), and shares of work at borders (s, k)."""
         vertices = loads * self._per_unit
         surface = self.law.surfaces(vertices)
         touching, halos = self.law.touching(vertices), self.law.halos(vertices)
@@ -183,7 +181,7 @@ class Estimator:
         return exchange
 
     def _shares(self, vertices: FloatArray, surface: FloatArray) -> list[FloatArray]:
-        """Return, for each level, (s, k) the share of a block's surface at devices joined there.
+        """Return, for each level, the share (s, k) of a block's surface at devices joined there.
 
         If partitions followed the groups, all blocks of a group would form one region, and only the
         surface of that region would touch other groups. ASTRAY mixes this with blocks at random

@@ -1,4 +1,4 @@
-"""Estimate what blocks exchange from their sizes: compact blocks by HaloLaw, slabs by their order.
+"""Estimates what blocks exchange from their sizes: compact blocks by HaloLaw, slabs by their order.
 
 A block of v vertices in d dimensions has a surface of about v^((d - 1) / d). The outside of the
 whole graph touches no block, so it is subtracted from the surfaces of all blocks; and no block
@@ -45,7 +45,7 @@ class HaloLaw:
     """Estimated halos and neighbours of blocks of a graph of n vertices.
 
     A block of v vertices sends about coefficient * v**exponent values and receives as many.
-    neighbours: of one of very many blocks of equal size.
+    neighbours: number of neighbours of one of very many blocks of equal size.
     """
 
     n: int
@@ -59,7 +59,7 @@ class HaloLaw:
         return float(0.5 * (1.0 - self.exponent) * self.coefficient * self.n**self.exponent)
 
     def halos(self, vertices: FloatArray) -> FloatArray:
-        """Return (..., k) the values that each block of sizes (..., k) [vertices] sends.
+        """Return the values (..., k) that each block of sizes (..., k) [vertices] sends.
 
         Empty blocks, and blocks that contain all vertices, send nothing.
         """
@@ -71,7 +71,7 @@ class HaloLaw:
         return np.where(among > LONE, halos, 0.0)
 
     def touching(self, vertices: FloatArray) -> FloatArray:
-        """Return (..., k) the mean number of other blocks that each block touches, as a float."""
+        """Return the mean number of other blocks that each block touches (..., k), as a float."""
         p, total, inside = self._shares(vertices)
         count = (vertices > 0).sum(axis=-1, keepdims=True)
         mean = total / np.maximum(count, 1)
@@ -89,7 +89,7 @@ class HaloLaw:
         return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
 
     def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return each block's surface, their sum, and the share of it that is between blocks."""
+        """Return each block's surface, their sum, and the fraction of it that is between blocks."""
         p = self.surfaces(np.asarray(vertices, np.float64))
         total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
@@ -243,14 +243,14 @@ class LineArrangement:
 
 
 def _before(used: BoolArray) -> IntArray:
-    """Return (s, k) the last used position before each position, -1 if there is none."""
+    """Return the last used position before each position (s, k), -1 if there is none."""
     place = np.where(used, np.arange(used.shape[1]), -1)
     last = np.maximum.accumulate(place, axis=1)
     return np.concatenate([np.full((len(used), 1), -1), last[:, :-1]], axis=1)
 
 
 def _after(used: BoolArray) -> IntArray:
-    """Return (s, k) the first used position after each position, -1 if there is none."""
+    """Return the first used position after each position (s, k), -1 if there is none."""
     k = used.shape[1]
     place = np.where(used, np.arange(k), k)
     first = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]

@@ -1,4 +1,4 @@
-"""Compute loads of many sets of devices at once, at which all devices of a set finish together.
+"""Computes loads of many sets of devices at once, at which all devices of a set finish together.
 
 What a device exchanges depends on the loads of all devices, and loads depend on exchanges: they are
 computed alternately until they converge. A set is a row of a mask (s, k). Tables of times at loads
@@ -53,7 +53,7 @@ class ComputeTimes:
         self.longest = max([self.longest, *(float(table[4].max()) for table in self._tables)])
 
     def seconds(self, loads: FloatArray) -> FloatArray:
-        """Return (s, k) the seconds [s] for loads (s, k) [units]."""
+        """Return the seconds (s, k) [s] for loads (s, k) [units]."""
         seconds = loads / self._rate
         for devices, knots, speeds, _, _ in self._tables:
             own = loads[:, devices]
@@ -61,7 +61,7 @@ class ComputeTimes:
         return np.asarray(seconds)
 
     def most(self, seconds: FloatArray) -> FloatArray:
-        """Return (s, k) the largest loads [units] that devices finish in the times (s, k) [s]."""
+        """Return the largest loads (s, k) [units] that devices finish in the times (s, k) [s]."""
         done = seconds * self._rate
         for devices, _, _, loads, last in self._tables:
             done[:, devices] = np.interp(seconds[:, devices], last, loads)
@@ -133,7 +133,7 @@ class EqualFinish:
         return Estimates(np.where(room, seconds, np.inf), best)
 
     def _ends(self, loads: FloatArray, exchange: FloatArray, border: FloatArray) -> FloatArray:
-        """Return (s,) the time when the last device of each set finishes [s]."""
+        """Return the time when the last device of each set finishes (s,) [s]."""
         compute = self._compute.seconds(loads)
         if self._costs.overlap:
             own = np.maximum(compute * (1.0 - border), exchange) + compute * border
@@ -145,7 +145,7 @@ class EqualFinish:
     def _loads(
         self, exchange: FloatArray, border: FloatArray, masks: BoolArray, drop: bool
     ) -> FloatArray:
-        """Return (s, k) loads [units] that finish together, for known exchanges (s, k) [s]."""
+        """Return loads (s, k) [units] that finish together, for known exchanges (s, k) [s]."""
         high = np.where(masks, self.high, 0.0)
         low = np.minimum(np.where(masks & (not drop), min(self.each, self.work), 0.0), high)
         before = np.where(masks, exchange + self._costs.fixed, 0.0)

@@ -30,7 +30,7 @@ DENSE_SIZES, SPREAD_SIZES = 16, 48  # set sizes: all up to 16, and 48 larger one
 
 
 def whole_sets(estimator: Estimator) -> BoolArray:
-    """Return (s, k) masks of all devices of a kind, and of whole groups, up to 24 of each level."""
+    """Return masks (s, k) of all devices of a kind, and of whole groups, up to 24 of each level."""
     masks = [
         row == number
         for row in (estimator.kinds, *estimator.groups)
@@ -73,19 +73,19 @@ def sizes_to_try(k: int) -> list[int]:
 
 
 def every_set(k: int) -> BoolArray:
-    """Return (2^k - 1, k) masks of all sets; the set of all devices is last."""
+    """Return masks (2^k - 1, k) of all sets; the set of all devices is last."""
     return np.asarray(np.arange(1, 1 << k)[:, None] >> np.arange(k) & 1 == 1)
 
 
 def first_of(order: IntVector, sizes: list[int]) -> BoolArray:
-    """Return (sizes, k) masks of the first devices of an order (k,), one for each size."""
+    """Return masks (sizes, k) of the first devices of an order (k,), one for each size."""
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     return np.asarray(rank[None, :] < np.array(sizes)[:, None])
 
 
 def few_sets(estimator: Estimator) -> BoolArray:
-    """Return (s, k) masks of few sets.
+    """Return masks (s, k) of a few sets.
 
     All devices first; then the first 1, 2, 4, ... devices of every order, whole kinds and whole
     groups.
@@ -99,7 +99,7 @@ def few_sets(estimator: Estimator) -> BoolArray:
 
 
 def sets_in_line(estimator: Estimator) -> BoolArray:
-    """Return (s, k) masks of sets to make slabs for, all devices first: all sets if k <= 10.
+    """Return masks (s, k) of sets to make slabs for, all devices first: all sets if k <= 10.
 
     With more devices, `few_sets`. Estimates of slabs are more exact than those of other blocks, so
     comparing many sets pays.
@@ -211,7 +211,10 @@ class EstimatedSets:
 
 
 def search_sets(estimator: Estimator) -> EstimatedSets:
-    """Estimate many sets, see above, and return the estimates with the best set of every size."""
+    """Estimate many sets (see the module's docstring).
+
+    Returns the estimates, with the best of each size.
+    """
     found = EstimatedSets(estimator)
     if found.exhaustive:
         found.estimate(every_set(estimator.k))
@@ -272,7 +275,7 @@ def _leave_out(found: EstimatedSets) -> None:
 def _left_out(
     found: EstimatedSets, now: DeviceSet, choices: list[int], step: int
 ) -> list[BoolArray]:
-    """Return (k,) masks of `step` devices: a choice and those most similar in kind and load."""
+    """Return masks (k,) of `step` devices: a choice and those most similar in kind and load."""
     masks = []
     load, kind = now.loads[now.devices], found.estimator.kinds[now.devices]
     for i in choices:

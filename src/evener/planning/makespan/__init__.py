@@ -4,8 +4,8 @@ search.py         read first: the whole search as a sequence of steps, each retu
 problem.py        the graph, its order, the platform, the limits on blocks; how much is tried
 candidates.py     how blocks become candidates with predicted seconds, and which one is chosen
 baselines.py      METIS at the same sizes, and the least cut: no plan is slower than either
-slabs.py          blocks side by side along a line, with two neighbours each
-size_rounds.py    blocks, the halos they have, sizes that allow for those, and again
+slabs.py          blocks in a row along a line, each with two neighbours
+size_rounds.py    rounds: make blocks, measure their halos, adapt the sizes
 coarse_search.py  whole plans on a coarse graph
 improvements.py   swaps of blocks among identical devices, vertices moved to lower the makespan
 sliced_search.py  the search on graphs in slices; border_search.py: their borders, by clusters of
@@ -14,15 +14,17 @@ sliced_search.py  the search on graphs in slices; border_search.py: their border
 Only this search may leave a device without vertices: in a plan of least cut, sizing.contracts gives
 each device at least one vertex (`_none_empty`), or, if weights differ, capacity for one
 (`_room_for_one`). The rules that leave devices out are, in this order:
+
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
-   no load to a device whose messages alone would take longer than all the rest does (`drop` in
-   device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
+   no load to a device whose messages alone would take longer than the rest of the iteration
+   (`drop` in device_sets/set_loads.py). Sets with estimates above the best time so far are not
+   tried.
 2. `SizeRounds` does the same with the halos that the blocks really have; from round to round,
-   `without_tiny` in problem.py takes away loads of less than half a mean vertex.
+   `without_tiny` in problem.py removes loads of less than half a mean vertex.
 3. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
    whose load is less than a coarse vertex may get none, and is unused from then on.
 4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
-5. `least_sending` in candidates.py chooses the plan: unused are the devices that it leaves without.
+5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
 
 Imports device_sets, steps and options of planning, and the packages below it.
 """

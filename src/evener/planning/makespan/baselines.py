@@ -140,7 +140,7 @@ def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOpti
 
 
 def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:
-    """Repair blocks (n,) to keep their contract, and map them to the best devices."""
+    """Repair blocks (n,) to satisfy their contract, and map them to the best devices."""
     partition = enforced(graph, part, terms, options).partition
     mapping = mapped(graph, partition, terms, options)
     return np.asarray(partition.part if mapping is None else mapping.applied(partition).part)
@@ -183,10 +183,10 @@ def may_be_mapped_below(
 
 
 def least_seconds_on(problem: MakespanProblem, one: Candidate, contract: Contract) -> FloatArray:
-    """Return (k, k) a lower bound on each block's seconds on each device [s].
+    """Return a lower bound on each block's seconds on each device [s], at [b, d] (k, k).
 
-    Inf if it does not fit. A block's largest message is priced at the cheapest beta of the device's
-    links, its second largest at the second cheapest, and so on; alphas likewise.
+    Infinity if the block does not fit. A block's largest message is priced at the cheapest beta of
+    the device's links, its second largest at the second cheapest, and so on; alphas likewise.
     """
     k, costs, loads = problem.platform.k, problem.costs, one.loads
     slack = RELATIVE_SLACK * np.maximum(contract.targets, 1e-300)

@@ -1,4 +1,4 @@
-"""Refine borders of blocks of a graph in slices, vertex by vertex, to lower the makespan.
+"""Refines borders of blocks of a graph in slices, vertex by vertex, to lower the makespan.
 
 Seconds computed on graphs of borders equal those of the whole graph.
 """
@@ -77,7 +77,7 @@ class SlicedTask:
 class BorderTurn:
     """Blocks (n_local,) after their borders were refined.
 
-    stage: their figures. gained: share by which refinement lowered the seconds.
+    stage: figures of the blocks. gained: fraction by which refinement lowered the seconds.
     """
 
     blocks: Part
@@ -95,7 +95,7 @@ class BorderTurn:
         return self.stage.total_volume
 
     def better_than(self, other: BorderTurn, alike: float) -> bool:
-        """Whether it is faster, or equally fast within the share `alike` and sends fewer values."""
+        """Return whether this is faster, or as fast within `alike` and sends fewer values."""
         if self.sent < other.sent:
             return self.seconds <= (1 + alike) * other.seconds
         return (1 + alike) * self.seconds < other.seconds

@@ -31,7 +31,7 @@ BASELINES = (METIS_STAGE, SAME_DEVICES_STAGE, CUT_STAGE)
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Blocks (n,), their loads [units] and sizes (k,), their quotient graph, the prediction.
+    """Blocks (n,), their loads [units] and sizes (k,), quotient graph and predicted seconds.
 
     targets (k,) [units]: the target loads. role: see Stage, "" for most candidates.
     """
@@ -52,7 +52,7 @@ class Candidate:
 
     @property
     def used(self) -> BoolArray:
-        """(k,) whether each device has a block."""
+        """Whether each device has a block (k,)."""
         return self.sizes > 0
 
     @property
@@ -68,7 +68,7 @@ class Candidate:
     def stage(self, targets: FloatArray | None = None) -> Stage:
         """Return the candidate's figures as a step of a plan.
 
-        targets (k,) [units]: what loads are compared with; None: the candidate's own targets.
+        targets (k,) [units]: loads to compare with; None: the candidate's own targets.
         """
         volumes = metrics.comm_volumes(self.quotient)
         targets = self.targets if targets is None else targets
@@ -187,7 +187,7 @@ def stages_of(
     """Return every candidate as a step of a plan, then the chosen one once more.
 
     Of the candidates of METIS and of least cut, only the fastest keep their role. targets (k,)
-    [units]: what all loads are compared with, as in the certificate.
+    [units]: loads with which all loads are compared, as in the certificate.
     """
     baselines = fastest_baselines(candidates)
     steps = [

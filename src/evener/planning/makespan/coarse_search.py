@@ -1,4 +1,4 @@
-"""Make whole plans on a coarse copy of the graph, where each is cheap; continue with the best.
+"""Makes whole plans on a coarse copy of the graph, where each is cheap; continues with the best.
 
 A vertex of the coarse graph is a cluster. Moving a cluster changes the shape, place and neighbours
 of blocks, which moves of single vertices cannot: for example, a slow device with cheap messages
@@ -63,7 +63,7 @@ class CoarsePlan:
 
     @property
     def used(self) -> BoolArray:
-        """(k,) whether each device has a block."""
+        """Whether each device has a block (k,)."""
         return np.bincount(self.part, minlength=self.aim.size) > 0
 
 
@@ -124,7 +124,7 @@ class CoarseSearch:
         return found
 
     def loads(self, used: BoolArray) -> FloatArray | None:
-        """Return (k,) loads [units] that finish together if each device sends its cheapest message.
+        """Return loads (k,) [units] that finish together if each device sends its cheapest message.
 
         No device can send less than one message; refinement accounts for the other messages better
         than an estimate. None if the devices' memory does not suffice, or there are more devices
@@ -184,7 +184,7 @@ class CoarseSearch:
 
     @cached_property
     def _bytes(self) -> list[FloatArray]:
-        """(n,) bytes of the vertices of every level [B]; zeros if no memory is limited."""
+        """Bytes (n,) of the vertices of every level [B]; zeros if no memory is limited."""
         if not np.isfinite(self.problem.platform.memories).any():
             return [np.zeros(level.n) for level in self._levels]
         n_bytes = [np.asarray(self.problem.graph.vertex_bytes(), np.float64)]
@@ -244,7 +244,7 @@ def _coarsened(
 
 
 def enclosed_pairs(alpha: FloatArray, used: BoolArray) -> IntArray:
-    """Return (r, 2) devices with expensive messages, each paired with one that it reaches cheaply.
+    """Return devices (r, 2) with expensive messages, each paired with one that it reaches cheaply.
 
     alpha (k, k) [s]; used (k,): the devices to choose from. Devices with the most expensive
     messages choose first; no device occurs twice.

@@ -1,8 +1,8 @@
-"""Make a candidate faster: its blocks swap devices, its vertices move to other blocks.
+"""Makes a candidate faster: its blocks swap devices, its vertices move to other blocks.
 
 `DeviceSwaps` swaps blocks among identical devices. The search is that of
-`evener.partitioning.mapping`; it assumes that a block computes equally long on all identical
-devices, so speed curves are not evaluated again.
+`evener.partitioning.mapping`; it assumes that the computing time of a block is the same on all
+identical devices, so speed curves are not evaluated again.
 
 `refinements` moves vertices to lower the makespan, repeatedly while that helps. `refine_seconds`
 models what each device computes and exchanges, but not how long it waits for its partners and for
@@ -38,7 +38,7 @@ class DeviceSwaps:
 
     @cached_property
     def alike(self) -> npt.NDArray[np.int64]:
-        """(k,) numbers, equal for devices of one speed, memory, fixed cost and the same limits."""
+        """Numbers (k,), equal for devices with equal speed, memory, fixed cost and limits."""
         numbers: dict[tuple[object, ...], int] = {}
         return np.array(
             [
@@ -61,7 +61,7 @@ class DeviceSwaps:
 
     @cached_property
     def kinds(self) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray]:
-        """(k, k) kind of link of every pair, and alpha [s] and per_value [s] of each kind."""
+        """The kind of link of every pair (k, k), and alpha [s] and per_value [s] of each kind."""
         costs = self.problem.costs
         pairs = np.stack([costs.alpha.ravel(), costs.per_value.ravel()], axis=1)
         found, number = np.unique(pairs, axis=0, return_inverse=True)
@@ -148,7 +148,7 @@ def _refined(
 
 
 def _unknown_waits(one: Candidate, effort: SearchEffort) -> FloatArray:
-    """Return (k,) the waits that refinement does not model [s].
+    """Return the waits that refinement does not model (k,) [s].
 
     These are waits for partners; and for shared links if the candidate is refined more than once:
     then the last prediction is more exact than refinement's own estimate for shared links.

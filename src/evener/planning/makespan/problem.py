@@ -1,10 +1,10 @@
 """The input of the makespan search: problem, order of the vertices, and how much is tried.
 
 `MakespanProblem` is a graph, a platform and a workload, with the limits on blocks. `order_vertices`
-puts neighbours near each other in memory, which makes all later steps faster. Its adjacency lists
-have the layout that the partitioner would compute itself: so blocks of the ordered graph are the
-same as those of the given graph, and it need not be ordered again. `EFFORTS` has the effort of each
-preset.
+puts neighbours near each other in memory, which makes all later steps faster. The ordered adjacency
+lists have the layout that the partitioner itself would compute: so blocks of the ordered graph are
+the same as those of the given graph, and the partitioner need not order it again. `EFFORTS` has the
+effort of each preset.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class MakespanProblem:
 
     @cached_property
     def work(self) -> FloatArray:
-        """(n,) work of every vertex [units]."""
+        """Work of every vertex (n,) [units]."""
         return np.asarray(self.workload.work(self.graph), np.float64)
 
     @cached_property
@@ -94,7 +94,7 @@ class MakespanProblem:
 
     @cached_property
     def models(self) -> tuple[SpeedModel, ...]:
-        """(k,) the speed model of every device."""
+        """The speed model of every device (k,)."""
         return models_of(self.platform)
 
     @cached_property
@@ -104,21 +104,21 @@ class MakespanProblem:
 
     @cached_property
     def room(self) -> FloatArray:
-        """(k,) maximum loads under memory, samples of speed and the user's limits [units].
+        """Maximum loads (k,) under memory, samples of speed and the user's limits [units].
 
-        An estimate: assumes that bytes are spread evenly over the work.
+        This is an estimate: it assumes that bytes are spread evenly over the work.
         """
         density = self.graph.total_bytes / self.load
         return np.minimum(unit_capacities(self.platform, density), self.high)
 
     @cached_property
     def max_units(self) -> FloatArray:
-        """(k,) maximum loads regardless of bytes [units]: bytes are checked separately."""
+        """Maximum loads (k,) regardless of bytes [units]: bytes are checked separately."""
         return np.minimum(unit_capacities(self.platform, 0.0), self.high)
 
     @cached_property
     def seconds_alone(self) -> FloatArray:
-        """(k,) seconds of each device for the whole graph [s], infinity without enough memory."""
+        """Seconds of each device for the whole graph (k,) [s], infinity without enough memory."""
         whole = np.full(self.platform.k, self.load)
         seconds = self.costs.compute_seconds(whole) + self.costs.fixed
         return np.where(self.room >= self.load * (1 - ROUNDING), seconds, np.inf)
@@ -136,7 +136,7 @@ class MakespanProblem:
         return np.asarray(kept * (self.load / kept.sum()))
 
     def loads(self, part: Part) -> FloatArray:
-        """(k,) work of every block [units]."""
+        """Work of every block (k,) [units]."""
         return metrics.block_weights(self.weighted, Partition(part, self.platform.k))
 
     def within_limits(self, part: Part, connected: bool = False) -> Part:
@@ -206,8 +206,9 @@ class OrderedGraph:
 def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
     """Renumber the graph's vertices to reduce cache misses, if that pays.
 
-    Not renumbered are small graphs; graphs with weighted edges, whose weights would have to be
-    moved; and graphs of uneven degrees, whose blocks are spread over memory in any order.
+    Three kinds of graphs are not renumbered: small graphs; graphs with weighted edges, whose
+    weights would have to be moved; and graphs of uneven degrees, whose blocks are spread over
+    memory in any order.
     """
     if graph.n < MIN_ORDERED or graph.adjwgt is not None or is_uneven(graph):
         return OrderedGraph(graph, None)

@@ -99,8 +99,8 @@ def solve_seconds(
 ) -> Solved:
     """Divide `graph` over `platform` so that the last device is done as early as possible.
 
-    Blocks must keep memory and the user's limits, but no tolerance; devices may be left without a
-    block. Raises InfeasibleError if the graph does not fit. The same arguments give the same
+    Blocks must satisfy memory and the user's limits, but no tolerance; devices may be left without
+    a block. Raises InfeasibleError if the graph does not fit. The same arguments give the same
     result, whatever the number of threads.
     """
     began, effort = cpu_seconds(), EFFORTS[options.preset]
@@ -147,7 +147,7 @@ def searched(
     all_slabs = slabs_of_all(maker, slabs, targets_of(problem, baselines))
     reference = first_made(baselines, alone, all_slabs)
     if reference is None:
-        raise baselines.refused or NotFoundError("no partition keeps within the devices' memory")
+        raise baselines.refused or NotFoundError("no partition fits the devices' memory")
     found = present(baselines.cut, *baselines.metis, alone, all_slabs)
 
     estimator = estimator_by(problem, reference)
@@ -172,7 +172,7 @@ def present(*candidates: Candidate | None) -> list[Candidate]:
 
 
 def targets_of(problem: MakespanProblem, baselines: Baselines) -> FloatArray:
-    """Return (k,) sizes that would be best if nothing were exchanged [units]."""
+    """Return the sizes that would be best if nothing were exchanged (k,) [units]."""
     if baselines.terms is not None:
         return baselines.terms.contract.targets
     speeds = problem.platform.speeds
@@ -199,7 +199,7 @@ def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Ca
 def first_made(
     baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
 ) -> Candidate | None:
-    """Return the candidate from whose halos sets of devices are estimated.
+    """Return the candidate from whose halos the seconds of sets of devices are estimated.
 
     It is the first that exists of: least cut, METIS, one device, slabs.
     """

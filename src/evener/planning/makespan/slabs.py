@@ -38,18 +38,18 @@ class Slabs:
 
     @cached_property
     def order(self) -> IntArray:
-        """(n,) vertices in order along the line."""
+        """Vertices (n,) in order along the line."""
         return in_line(self.problem.weighted, self.power)
 
     @cached_property
     def _midpoints(self) -> FloatArray:
-        """(n,) work that precedes the middle of each vertex in the order [units], ascending."""
+        """Work that precedes the middle of each vertex in the order (n,) [units], ascending."""
         work = self.problem.work[self.order]
         return np.cumsum(work) - 0.5 * work
 
     @cached_property
     def line(self) -> IntArray:
-        """(k,) devices in order along the line."""
+        """Devices (k,) in order along the line."""
         values = float(self.problem.graph.n) ** self.power
         return line_of(self.problem.costs, self.problem.platform.speeds, values)
 

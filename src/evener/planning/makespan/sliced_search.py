@@ -116,7 +116,7 @@ def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
 
 
 def _within_memory(task: SlicedTask) -> SlicedTask:
-    """Return the task; if memory is limited, its sizes include the memory of the search."""
+    """Return the task; if memory is limited, add the memory of the search to its sizes."""
     if not task.sliced.is_bounded:
         return task
     sizes, memory = task.sliced.sizes_of(task.graph).searched(), task.sliced.memory

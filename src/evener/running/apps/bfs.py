@@ -1,4 +1,4 @@
-"""Breadth-first search: how many arcs lie between a source and each vertex, as a vertex program."""
+"""Breadth-first search as a vertex program: the number of arcs from a source to each vertex."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def along(payload: int) -> int:
 
 
 def settled(value: int, infinity: int) -> bool:
-    """Whether a vertex has been reached: levels are found in rising order."""
+    """Return whether a vertex has been reached: levels are found in ascending order."""
     return value < infinity
 
 
@@ -41,18 +41,21 @@ PROGRAM = VertexProgram(
 
 
 def levels(values: npt.NDArray[np.generic]) -> IntArray:
-    """Return the values of a run as levels, UNREACHED where no path leads from the source."""
+    """Return the values of a run as levels.
+
+    UNREACHED if no path leads from the source to a vertex.
+    """
     found = np.asarray(values).astype(np.int64)
     found[found == np.iinfo(np.int32).max] = UNREACHED
     return found
 
 
 def verify(graph: Graph | DirectedGraph, values: npt.NDArray[np.generic], source: int = 0) -> bool:
-    """Whether levels keep the rules of Graph500.
+    """Return whether levels satisfy the rules of Graph500.
 
-    The source alone has level 0; no arc leads from a reached vertex to one that is not, or that is
-    more than a level further; an arc from the level before reaches every other reached vertex.
-    values (n,): by the vertices' numbers, as the run gives them.
+    Only the source has level 0. No arc leads from a reached vertex to an unreached one, or to one
+    that is more than a level further. Every other reached vertex has an arc from a vertex of the
+    previous level. values (n,): by vertex number, as the run returns them.
     """
     found = levels(values)
     arcs = graph.arcs_out()

@@ -1,7 +1,7 @@
-"""Jacobi's method for a dense system A x = b: each rank has consecutive rows, and all have x.
+"""Jacobi's method for a dense system A x = b: each rank has consecutive rows and the whole x.
 
-A balancer may move rows between iterations: the program of section 2.3.1 of [Cla14]_. Every rank
-calls `run`; ranks are threads or processes of MPI (see evener.running.comm).
+A balancer may move rows between iterations: this is the program of section 2.3.1 of [Cla14]_. Every
+rank calls `run`; ranks are threads or MPI processes (see evener.running.comm).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Observer(Protocol):
     """Chooses sizes from times: an evener.Balancer, or an evener.RowRebalancer."""
 
     def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Return new sizes for the next iterations; None keeps the present ones. times (p,) [s]."""
+        """Return new sizes for the next iterations, or None for no change. times (p,) [s]."""
 
 
 @runtime_checkable
@@ -45,8 +45,8 @@ class JacobiRun:
 
     change: largest change of an entry of x in the last iteration. sizes, seconds (iterations, p):
     rows and computing time [s] of each rank. moved: rows moved to another rank, summed over
-    iterations. took [s]: wall time of all iterations on rank 0, moves and waits included, the
-    distribution of the rows at the start not.
+    iterations. took [s]: wall time of all iterations on rank 0, including moves and waits, but not
+    the initial distribution of the rows.
     """
 
     x: FloatArray
@@ -77,15 +77,15 @@ def run(
 ) -> JacobiRun:
     """Solve until x changes by at most tolerance x its largest entry, at most `iterations` times.
 
-    rows_of: makes the rows that a rank starts with. sizes (p,): number of rows of each rank.
-    balancer: called after each iteration, on rank 0. machine: an emulated machine with a device
-    for each rank, whose times replace the measured ones. Raises InputError unless there are p
-    sizes, and for a zero on the diagonal.
+    rows_of: function that makes a rank's initial rows. sizes (p,): number of rows of each rank.
+    balancer: called after each iteration, on rank 0. machine: an emulated machine with one device
+    per rank, whose times replace the measured ones. Raises InputError unless there are p sizes, and
+    for a zero on the diagonal.
     """
     own = as_integers(sizes, "sizes")
     if own.size != comm.size or own.min() < 0 or own.sum() < 1:
         raise InputError(
-            f"{comm.size} ranks need {comm.size} sizes of zero or more, not {own.tolist()}"
+            f"sizes must be {comm.size} numbers, one per rank, of zero or more, not {own.tolist()}"
         )
     starts = starts_of(own)
     first = int(starts[comm.rank])
@@ -110,7 +110,7 @@ def iterate(
     tolerance: float = 1e-12,
     iterations: int = 1000,
 ) -> JacobiRun:
-    """Iterate as `run` does on rows that the ranks hold already, and leave them held.
+    """Iterate as `run` does, on rows that are already distributed; the rows stay on the ranks.
 
     A, b: rows of the matrix and of the right-hand side, divided over ranks by the same sizes.
     """
@@ -141,15 +141,15 @@ def iterate(
 
 
 def verify(A: FloatArray, b: FloatArray, result: JacobiRun, tolerance: float = 1e-9) -> bool:
-    """Whether x is LAPACK's solution of A x = b, up to tolerance x the largest entry."""
+    """Return whether x is LAPACK's solution of A x = b, up to tolerance x the largest entry."""
     expected = np.linalg.solve(A, b)
     return bool(np.abs(result.x - expected).max() <= tolerance * np.abs(expected).max())
 
 
 def dominant_rows(n: int, seed: int = 7) -> RowsOf:
-    """Return a function that makes rows of a random system on which Jacobi's method converges.
+    """Return a function that makes rows of a random system for which Jacobi's method converges.
 
-    Each diagonal entry is twice the sum of its row. A row depends on n, seed and its number alone.
+    Each diagonal entry is twice the sum of its row. A row depends only on n, seed and its number.
     """
 
     def rows(first: int, end: int) -> tuple[FloatArray, FloatArray]:
@@ -181,7 +181,10 @@ def _decided(
     machine: EmulatedMachine | None,
     history: _History,
 ) -> npt.NDArray[np.int64] | None:
-    """Return the balancer's new sizes or None, and add to the history; None except on rank 0."""
+    """Return the balancer's new sizes or None; add to the history.
+
+    Returns None except on rank 0.
+    """
     if comm.rank != 0:
         return None
     if machine is not None:

@@ -1,9 +1,9 @@
 """k-core: the core number of each vertex of an undirected graph.
 
-A vertex has core number k if it is in a subgraph in which all have k neighbours or more, and in
-none in which all have more. Each device removes its vertices by rising degree; with several, each
-then lowers its estimates by those of ghosts, until none changes on any device [MPM13]_. Core
-numbers do not depend on devices and threads.
+A vertex has core number k if k is the largest number for which the vertex is in a subgraph whose
+vertices all have k or more neighbours in it. Each device removes its vertices by ascending degree;
+with several devices, each then lowers its estimates by those of its ghosts, until no estimate
+changes on any device [MPM13]_. Core numbers do not depend on devices and threads.
 """
 
 from __future__ import annotations
@@ -36,10 +36,9 @@ def cores(
     *,
     most: int = MOST,
 ) -> DeviceRun:
-    """Return core numbers (m,) int32 of one device's vertices; every device calls.
+    """Return core numbers (m,) int32 of one device's vertices. Collective.
 
-    After fewer supersteps than it takes they are upper bounds. Raises InputError for directed
-    graphs.
+    If `most` supersteps are too few, they are upper bounds. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -64,7 +63,7 @@ def cores(
 
 
 class _Estimates:
-    """values (n_local,) int32: at first degrees, then estimates that are never too low."""
+    """values (n_local,) int32: at first degrees, then estimates never below the core numbers."""
 
     def __init__(self, local: LocalGraph, pool: ThreadPool) -> None:
         assert local.out is not None
@@ -77,31 +76,37 @@ class _Estimates:
             pool.prepare(kernels.lower, *self._lowered(0), np.zeros(1, np.int64))
 
     def sum_of_boundary(self) -> int:
-        """Return the sum of the estimates of vertices that others have as ghosts."""
+        """Return the sum of the estimates of own vertices that are ghosts of other devices."""
         own = self.values[self.local.n_interior : self.local.n_owned]
         return int(own.sum(dtype=np.int64))
 
     def peel(self) -> int:
-        """Set estimates to the core numbers that there would be if ghosts stayed; return arcs."""
+        """Set estimates to the core numbers in case no ghost is removed.
+
+        Returns the number of arcs read.
+        """
         self.pool.run(kernels.peel, *self._peeled())
         self._flags[:] = 0
         return self.arcs.ends.size
 
     def fall(self) -> int:
-        """Lower estimates as far as those of ghosts make them fall; return arcs looked at."""
+        """Lower estimates as far as lower estimates of ghosts require.
+
+        Returns the number of arcs read.
+        """
         largest = int(self.values[: self.local.n_owned].max(initial=0))
         looked_at = np.zeros(self.pool.threads, np.int64)
         self.pool.run(kernels.lower, *self._lowered(largest), looked_at)
         return int(looked_at.sum())
 
     def _peeled(self) -> tuple[Any, ...]:
-        """Return the arguments of `peel`; flags are room for what is left."""
+        """Return the arguments of `peel`; flags are used as scratch for the vertices left."""
         sync, left = np.zeros(SYNC_SIZE, np.int64), self._flags.view(np.uint32)
         arcs, own = self.arcs, self.local.n_owned
         return sync, arcs.offsets, arcs.ends, own, left, self._following, self.values
 
     def _lowered(self, largest: int) -> tuple[Any, ...]:
-        """Return the arguments of `lower` but the last, if this is the largest estimate."""
+        """Return the arguments of `lower` except the last; largest: the largest estimate."""
         arcs, local = self.arcs, self.local
         bounds = np.array([local.n_interior, local.n_owned, local.n_owned])
         tallies = np.zeros((self.pool.threads, largest + 1), np.int32)
@@ -110,7 +115,7 @@ class _Estimates:
 
 
 def _bytes_of_cores(n_owned: int, n_local: int, _: int, __: bool) -> int:
-    """Bytes of estimates, of flags, and of links."""
+    """Return the bytes of estimates, flags and links."""
     return 4 * (n_local + 2 * n_owned) + 8 * SYNC_SIZE
 
 
@@ -118,10 +123,10 @@ KCORE = Solver("kcore", cores, _bytes_of_cores, exchanged="i4")
 
 
 def verify(graph: Graph | DirectedGraph, values: npt.NDArray[Any]) -> bool:
-    """Whether removing one round of vertices after another gives the same core numbers.
+    """Return whether removing vertices in rounds gives the same core numbers.
 
-    values (n,): by the vertices' numbers. In each round all vertices of k neighbours or fewer are
-    removed at once, by NumPy; k rises when there are none.
+    values (n,): by vertex number. In each round, NumPy removes all vertices with at most k
+    neighbours at once; k grows when there are none.
     """
     arcs = graph.arcs_out()
     degrees = np.diff(arcs.xadj)

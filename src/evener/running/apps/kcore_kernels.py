@@ -1,7 +1,7 @@
-"""Core numbers on one device, by its threads: removal by rising degree, then falling estimates.
+"""Core numbers on one device, with its threads: removal by ascending degree, then lower estimates.
 
-Between devices a vertex has an estimate, which is never below its core number. An estimate is right
-once each vertex has as many neighbours of at least its estimate as that says [MPM13]_.
+Each vertex has an estimate that is never below its core number. Estimates are core numbers once
+every vertex with estimate e has at least e neighbours whose estimates are at least e [MPM13]_.
 """
 
 # mypy: ignore-errors
@@ -25,11 +25,11 @@ STACK_END = np.uint32(0xFFFFFFFF)  # end of a stack of vertices
 
 @njit(cache=True, nogil=True, counted=False)
 def peel(thread, threads, sync, offsets, ends, n_owned, left, following, values):
-    """Set values of own vertices to core numbers, as if ghosts were never removed [KM17]_.
+    """Set values of own vertices to core numbers in case no ghost is removed [KM17]_.
 
-    For k = 0, 1, ...: vertices of k neighbours left are removed, until there are none. values: at
-    first how many neighbours each has. left (m,) uint32: room for the vertices of each thread that
-    are left. following (m,) uint32: links of stacks, one for each thread.
+    For k = 0, 1, ...: vertices with at most k remaining neighbours are removed, until there are
+    none. values: at first the number of neighbours. left (m,) uint32: scratch for each thread's
+    remaining vertices. following (m,) uint32: links of stacks, one for each thread.
     """
     start = first_of(thread, threads, n_owned)
     count = first_of(thread + 1, threads, n_owned) - start
@@ -74,9 +74,9 @@ def peel(thread, threads, sync, offsets, ends, n_owned, left, following, values)
 
 @inner(counted=False)
 def supported(v, offsets, ends, values, tally):
-    """Return the largest h up to values[v] such that h neighbours have h or more; and arcs seen.
+    """Return the largest h <= values[v] such that h neighbours have h or more; and arcs read.
 
-    tally: zeros before and after, as many as the largest value and one.
+    tally: zeros before and after; it needs as many entries as the largest value, plus one.
     """
     own = load_relaxed(values, v)
     first, end = np.uint64(offsets[v]), np.uint64(offsets[v + ONE])
@@ -99,11 +99,11 @@ def supported(v, offsets, ends, values, tally):
 
 @njit(cache=True, nogil=True, counted=False)
 def lower(thread, threads, offsets, ends, bounds, flags, following, values, tallies, looked_at):
-    """Let estimates of own vertices fall until each is supported; ghosts' values stay.
+    """Lower estimates of own vertices until each is supported; ghosts' values do not change.
 
-    bounds: first and end of the vertices that are asked at first, and how many are owned. flags
-    (m,) int32: zeros before and after; 1 for those that stand in a stack. following: as in peel.
-    tallies (threads, largest value + 1): zeros. looked_at (threads,): arcs.
+    bounds: first and end of the vertices to examine first, and the number of own vertices. flags
+    (m,) int32: zeros before and after; 1 for vertices in a stack. following: as in peel. tallies
+    (threads, largest value + 1): zeros. looked_at (threads,): set to the number of arcs read.
     """
     first_asked, n_asked, n_owned = bounds[0], bounds[1] - bounds[0], np.uint64(bounds[2])
     top, later, edges = STACK_END, STACK_END, np.int64(0)  # this round's stack and the next one's

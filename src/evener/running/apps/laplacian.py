@@ -1,8 +1,8 @@
 """Solvers for (L + shift I) x = b on divided graphs: conjugate gradients, and Jacobi's method.
 
-L is the Laplacian of the graph's weighted edges; the shift makes it positive definite, as in the
-evaluation of [LDHT]_, section VI. Each device has the rows of its vertices. The same number of
-devices gives the same x, whatever the threads.
+L is the Laplacian of the graph's weighted edges; the shift makes the matrix positive definite, as
+in the evaluation of [LDHT]_, section VI. Each device has the rows of its vertices. The same number
+of devices gives the same x, for any number of threads.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ TOLERANCE = 1e-6  # of the residual, relative to b
 
 
 def right_side(vertices: IntVector) -> FloatArray:
-    """Return b of these vertices: numbers in [0, 1) that look random, by global number."""
+    """Return b for these vertices: pseudo-random numbers in [0, 1) by global vertex number."""
     return random_looking(vertices)
 
 
 class _System(NamedTuple):
-    """A device's rows, diagonal and b of owned vertices, and rows at which pieces begin."""
+    """A device's rows, diagonal and b of own vertices, and the rows at which pieces begin."""
 
     rows: MatrixRows
     diagonal: FloatArray
@@ -46,12 +46,15 @@ class _System(NamedTuple):
 
 
 def _system(local: LocalGraph, pool: ThreadPool, shift: float) -> _System:
-    """Return the rows of a device. Raises InputError for directed graphs and shifts below zero."""
+    """Return the rows of a device.
+
+    Raises InputError for directed graphs and shifts not above zero.
+    """
     if not 0 < shift < np.inf:
         raise InputError(f"the shift must be above zero, not {shift}")
     if local.out is None or local.out is not local.into:
         raise InputError(
-            "the Laplacian of a directed graph is not symmetric, so its systems are not solved here"
+            "the Laplacian of a directed graph is not symmetric, so this solver does not work"
         )
     rows = MatrixRows.of(local.out)
     chunks = cut(rows, whole=True).first_rows
@@ -61,7 +64,10 @@ def _system(local: LocalGraph, pool: ThreadPool, shift: float) -> _System:
 
 
 class _Asked(NamedTuple):
-    """Up to `most` supersteps until the tolerance is reached; stretch: what of a longer run."""
+    """Up to `most` supersteps, until the tolerance is reached.
+
+    stretch: start and checkpoints of the run.
+    """
 
     most: int
     tolerance: float
@@ -74,7 +80,7 @@ Method = Callable[[_System, LocalGraph, ThreadPool, StepRecorder, _Asked], Float
 
 
 def _solver(method: Method) -> Callable[..., DeviceRun]:
-    """Return what a device does to solve its part of a system by a method."""
+    """Return the function with which a device solves its part of a system by a method."""
 
     def solve(
         comm: Comm,
@@ -87,10 +93,10 @@ def _solver(method: Method) -> Callable[..., DeviceRun]:
         tolerance: float = TOLERANCE,
         stretch: Stretch = WHOLE,
     ) -> DeviceRun:
-        """Return one device's x after at most `most` supersteps of the method; every device calls.
+        """Return one device's x after at most `most` supersteps of the method. Collective.
 
-        stretch: what of a longer run this is. Raises InputError for directed graphs, and for shifts
-        that are not above zero.
+        stretch: initial state, and the function that saves later states. Raises InputError for
+        directed graphs, and for shifts that are not above zero.
         """
         system = _system(local, pool, shift)
         steps = StepRecorder(comm, local, tell, _first(stretch))
@@ -100,7 +106,7 @@ def _solver(method: Method) -> Callable[..., DeviceRun]:
 
 
 def _first(stretch: Stretch) -> int:
-    """Return how many supersteps there were before."""
+    """Return the number of supersteps before this run."""
     return 0 if stretch.start is None else stretch.start.step
 
 
@@ -111,7 +117,10 @@ def _conjugate_gradients(
     steps: StepRecorder,
     asked: _Asked,
 ) -> FloatArray:
-    """Precondition by the diagonal; end when the residual is `tolerance` times b, in 2-norm."""
+    """Run conjugate gradients with diagonal preconditioner.
+
+    Ends when the 2-norm of the residual is at most `tolerance` x that of b.
+    """
     rows, diagonal, b, chunks = system
     most, tolerance, (start, keep) = asked
     m, first = local.n_owned, _first(asked.stretch)
@@ -161,7 +170,10 @@ def _jacobi(
     steps: StepRecorder,
     asked: _Asked,
 ) -> FloatArray:
-    """Sweep until x changes by at most `tolerance` times its size, in 2-norm."""
+    """Run sweeps of Jacobi's method.
+
+    Ends when the 2-norm of the change of x is at most `tolerance` x that of x.
+    """
     rows, diagonal, b, chunks = system
     most, tolerance, (start, keep) = asked
     m = local.n_owned
@@ -194,19 +206,19 @@ jacobi = _solver(_jacobi)
 
 
 def _bytes_of_cg(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
-    """Bytes of x, r, q and p, of two sums a piece and two pairs, and of the system."""
+    """Return the bytes of x, r, q and p, of sums per piece, and of the system."""
     pieces = piece_count(n_owned, n_arcs)
     return 8 * (3 * n_owned + n_local + 3 * pieces) + _bytes_of_system(n_owned, pieces)
 
 
 def _bytes_of_jacobi(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
-    """Bytes of x before and after a sweep, of a sum a piece, and of the system."""
+    """Return the bytes of x before and after a sweep, of sums per piece, and of the system."""
     pieces = piece_count(n_owned, n_arcs)
     return 16 * n_local + 8 * pieces + _bytes_of_system(n_owned, pieces)
 
 
 def _bytes_of_system(n_owned: int, pieces: int) -> int:
-    """Bytes of the diagonal, of b, and of where pieces begin."""
+    """Return the bytes of the diagonal, of b, and of the starts of pieces."""
     return 8 * (2 * n_owned + pieces + 1)
 
 
@@ -218,9 +230,9 @@ JACOBI = Solver("jacobi", jacobi, _bytes_of_jacobi, GIVEN, moves=True)
 def verify(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], shift: float, tolerance: float = 1e-4
 ) -> bool:
-    """Whether SciPy's product (L + shift I) x is b, up to `tolerance` times b in 2-norm.
+    """Return whether (L + shift I) x by SciPy is b, up to `tolerance` x b in the 2-norm.
 
-    x (n,): by the vertices' numbers.
+    x (n,): by vertex number.
     """
     pattern, diagonal, b = _scipy_system(graph, shift)
     return bool(np.linalg.norm(diagonal * x - pattern @ x - b) <= tolerance * np.linalg.norm(b))
@@ -229,7 +241,7 @@ def verify(
 def verify_sweeps(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], sweeps: int, shift: float
 ) -> bool:
-    """Whether SciPy gets the same x by as many sweeps of Jacobi's method, up to rounding."""
+    """Return whether SciPy gets the same x by this number of sweeps, up to rounding."""
     pattern, diagonal, b = _scipy_system(graph, shift)
     expected = np.zeros(b.size)
     for _ in range(sweeps):

@@ -1,8 +1,8 @@
-"""The steps of conjugate gradients and of Jacobi's method on L + shift I, by threads of a device.
+"""Steps of conjugate gradients and of Jacobi's method for L + shift I, by the threads of a device.
 
-L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and their end;
-sums are stored by piece, so that they do not depend on the number of threads. The kernels are
-called by ThreadPool.run.
+L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and the end;
+sums are stored by piece, so that they do not depend on the number of threads. ThreadPool.run calls
+the kernels.
 """
 
 # mypy: ignore-errors
@@ -16,14 +16,14 @@ ONE = np.uint64(1)
 
 @inner(counted=False, forceinline=True)
 def neighbours_times(u, rows, x):
-    """Return the sum over arcs of vertex u: weight times x at the other end."""
+    """Return the sum, over arcs of vertex u, of weight x value of x at the other end."""
     offsets, ends, weights = rows
     return row_times(np.uint64(offsets[u]), np.uint64(offsets[u + ONE]), ends, weights, x)
 
 
 @njit(cache=True, nogil=True, counted=False)
 def multiply(thread, threads, chunks, rows, diagonal, p, q, dots):
-    """Set q = (L + shift I) p for owned vertices, and dots to p . q by piece."""
+    """Set q = (L + shift I) p for own vertices, and dots to p . q by piece."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         dot = 0.0
@@ -35,7 +35,7 @@ def multiply(thread, threads, chunks, rows, diagonal, p, q, dots):
 
 @njit(cache=True, nogil=True, counted=False)
 def descend(thread, threads, chunks, alpha, diagonal, vectors, dots):
-    """Move x by alpha p and the residual by -alpha q; dots (pieces, 2): r . r / diagonal, r . r."""
+    """Add alpha p to x and -alpha q to the residual; dots (pieces, 2): r . r / diagonal, r . r."""
     x, r, p, q = vectors
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
@@ -50,7 +50,7 @@ def descend(thread, threads, chunks, alpha, diagonal, vectors, dots):
 
 @njit(cache=True, nogil=True, counted=False)
 def turn(thread, threads, chunks, beta, diagonal, r, p):
-    """Set p = r / diagonal + beta p for owned vertices."""
+    """Set p = r / diagonal + beta p for own vertices."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         for u in range(chunks[c], chunks[c + 1]):
@@ -59,7 +59,7 @@ def turn(thread, threads, chunks, beta, diagonal, r, p):
 
 @njit(cache=True, nogil=True, counted=False)
 def relax(thread, threads, chunks, rows, diagonal, b, x, following, dots):
-    """Set following = (b + arcs x) / diagonal for owned vertices; dots: squared change by piece."""
+    """Set following = (b + arcs x) / diagonal for own vertices; dots: squared change by piece."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         change = 0.0

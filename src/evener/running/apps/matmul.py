@@ -1,9 +1,9 @@
-"""C = A B for square matrices: each rank has one rectangle of all three, by the same tiling.
+"""C = A B for square matrices: each rank has the same rectangle of all three, by a tiling.
 
 In step k the blocks of A's pivot column k are sent along their rows, those of B's pivot row k along
-their columns, and each rank adds their product to its rectangle of C ([BBRR01]_; [Cla14]_, 5.1). In
-each step a rank so receives as many blocks as its rectangle is high plus wide, less those it has.
-Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm).
+their columns, and each rank adds their product to its rectangle of C ([BBRR01]_; [Cla14]_, 5.1). So
+in each step a rank receives height + width blocks of its rectangle, minus those that it has. Every
+rank calls `run`; ranks are threads or MPI processes (see evener.running.comm).
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class MatmulRun:
 def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> MatmulRun:
     """Multiply two matrices of n x n entries on as many ranks as the tiling has rectangles.
 
-    A_of, B_of: make a rank's rectangle of A, of B. Each step multiplies by as many columns of A as
-    a block of the tiling is wide. Raises InputError for a tiling of another matrix or of other than
-    comm.size rectangles.
+    A_of, B_of: functions that make a rank's rectangle of A, of B. Each step multiplies by as many
+    columns of A as a block of the tiling is wide. Raises InputError if the tiling is for another
+    matrix or does not have comm.size rectangles.
     """
     if tiling.k != comm.size:
         raise InputError(f"the tiling has {tiling.k} rectangles, but there are {comm.size} ranks")
@@ -75,10 +75,11 @@ def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> Matmu
 def verify(
     A: FloatArray, B: FloatArray, C: FloatArray, tolerance: float = 1e-12, seed: int = 7
 ) -> bool:
-    """Whether C is A B, by Freivalds' test [Fre79]_: C v = A (B v) for three random vectors v.
+    """Return whether C is A B, by Freivalds' test [Fre79]_: C v = A (B v) for 3 random vectors v.
 
     Differences up to tolerance x n^2 x the product of the largest entries are accepted. A larger
-    error in C is missed only where v cancels it, which has probability zero for normal v.
+    error in C is missed only if v cancels it, which has probability zero for normally distributed
+    v.
     """
     v = np.random.default_rng(seed).standard_normal((B.shape[1], 3))
     off = np.abs(C @ v - A @ (B @ v)).max()
@@ -87,7 +88,7 @@ def verify(
 
 
 def traffic(tiling: Tiling, n: int) -> npt.NDArray[np.int64]:
-    """Return (k,) the entries each rank receives in all: n (height + width) - 2 height x width."""
+    """Return the entries that each rank receives (k,): n (height + width) - 2 height x width."""
     spans = tiling.spans((n, n))
     height, width = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     used = (height > 0) & (width > 0)
@@ -102,7 +103,7 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
 def pieces_for(
     A: FloatArray, B: FloatArray, mine: Span, other: Span, pivot: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return my parts of A's pivot column and B's pivot row that the rank at `other` needs."""
+    """Return this rank's parts of A's pivot column and B's pivot row that the other rank needs."""
     if other[0] == other[1] or other[2] == other[3]:
         return A[:0, :0], B[:0, :0]
     top, left = mine[0], mine[2]
@@ -118,7 +119,7 @@ def assembled(
     mine: Span,
     pivot: tuple[int, int],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the pivot column of A in my rows and the pivot row of B in my columns."""
+    """Return the pivot column of A in this rank's rows and the pivot row of B in its columns."""
     wide = pivot[1] - pivot[0]
     column, row = np.empty((mine[1] - mine[0], wide)), np.empty((wide, mine[3] - mine[2]))
     for (a, b), other in zip(sent, spans, strict=True):

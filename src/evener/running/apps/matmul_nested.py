@@ -2,12 +2,12 @@
 
 Between nodes: each rank is a node with one rectangle of A, B and C, and in each step gets its part
 of the pivot column of A and of the pivot row of B, as in matmul.py. Within a node: each device has
-a slice of C over the rectangle's full height, and adds the pivot column times its part of the
-pivot row, all devices at the same time, a thread each. Sizes: measuring.dynamic_sizes, or any
-tiling of the nodes with widths of slices.
+a slice of C over the rectangle's full height, and adds the pivot column times its part of the pivot
+row; all devices work at the same time, with one thread each. Sizes come from
+measuring.dynamic_sizes, or from any tiling of the nodes with widths of slices.
 
-A device of a node holds C' (rows x columns) and is asked, step after step, for C' += A_(b) B_(b)j.
-Emulated devices run on the wall clock; CUDA devices are in evener.measuring.cuda_product.
+In each step, a device adds A_(b) B_(b)j to its part C' (rows x columns) of C. Emulated devices use
+the wall clock; CUDA devices are in evener.measuring.cuda_product.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from evener.running.comm import Comm
 
 
 class NodeDevices:
-    """The devices of one node, each used by a thread of its own, as drivers of GPUs want it."""
+    """The devices of one node; each is used by its own thread, as GPU drivers require."""
 
     def __init__(self, devices: Sequence[ProductDevice]) -> None:
         if not devices:
@@ -49,7 +49,10 @@ class NodeDevices:
             thread.shutdown()
 
     def take(self, rows: int, columns: IntArray, block: int) -> list[Exception | None]:
-        """Have each device take rows x columns[j]; return the error of each that could not."""
+        """Let each device allocate rows x columns[j].
+
+        Returns the error of each device that could not.
+        """
         jobs = [
             thread.submit(device.take, rows, own, block) if own else None
             for thread, device, own in zip(
@@ -59,9 +62,9 @@ class NodeDevices:
         return [_error_of(job) for job in jobs]
 
     def add(self, column: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
-        """Add column times rows[j] on each device j at once; return their seconds (p,) [s].
+        """Add column x rows[j] on each device j concurrently; return their seconds (p,) [s].
 
-        A device whose part has no column takes no part, and no time.
+        A device without columns computes nothing, and its time is 0.
         """
         jobs = [
             thread.submit(_timed, device, column, row) if row.shape[1] else None
@@ -81,7 +84,7 @@ class NodeDevices:
         return [job.result() for job in jobs]
 
     def release(self) -> None:
-        """Have all devices give their memory back."""
+        """Let all devices free their memory."""
         for thread, device in zip(self._threads, self.devices, strict=True):
             thread.submit(device.release).result()
 
@@ -122,9 +125,10 @@ def run_nested(
 ) -> NestedRun:
     """Multiply two matrices of n x n entries on as many ranks as `nodes` has rectangles.
 
-    node: this rank's devices. parts: make this rank's rectangle of A, and of B. columns (p,): of
-    this rank's rectangle of C, how many each of its devices gets, left to right [entries]. Raises
-    InputError where numbers do not fit each other; what a device that lacks memory raises.
+    node: this rank's devices. parts: functions that make this rank's rectangle of A, and of B.
+    columns (p,): number of columns of this rank's rectangle of C for each of its devices, from left
+    to right. Raises InputError if these numbers do not match, and the error of a device that lacks
+    memory.
     """
     spans = nodes.spans((n, n)).tolist()
     if len(spans) != comm.size:
@@ -177,26 +181,29 @@ ENTRY = 8  # bytes of a float64
 
 
 class ProductDevice(Protocol):
-    """What multiplies on a device; all its calls are made by one thread, in this order."""
+    """Protocol of a device that multiplies; one thread makes all calls, in this order."""
 
     def take(self, rows: int, columns: int, block: int) -> None:
-        """Take memory for C' (rows, columns), which is zero, and for pivots of `block`.
+        """Allocate memory for C' (rows, columns), set to zero, and for pivots of width `block`.
 
         Raises MemoryError, or the driver's error for lack of memory, if it does not fit.
         """
 
     def add(self, column: FloatArray, row: FloatArray) -> None:
-        """Add column (rows, b) times row (b, columns), b at most `block`; have finished then."""
+        """Add column (rows, b) x row (b, columns), b at most `block`; return when this is done."""
 
     def fetch(self) -> FloatArray:
         """Return C' (rows, columns)."""
 
     def release(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
 
 
 class CpuProduct:
-    """Cores of this computer, by NumPy's BLAS. cores: those its thread is bound to; empty: any."""
+    """A device of this computer's cores, with NumPy's BLAS.
+
+    cores: cores to which its thread is bound; empty: unbound.
+    """
 
     def __init__(self, cores: Sequence[int] = ()) -> None:
         self._cores = tuple(cores)
@@ -204,7 +211,7 @@ class CpuProduct:
         self._product: FloatArray = self._c
 
     def take(self, rows: int, columns: int, block: int) -> None:  # noqa: ARG002
-        """Take C' and a buffer of its size for products; bind the thread."""
+        """Allocate C' and a buffer of the same size for products; bind the thread."""
         if self._cores:
             os.sched_setaffinity(0, self._cores)  # on Linux: of the calling thread
         self._c, self._product = np.zeros((rows, columns)), np.empty((rows, columns))
@@ -219,16 +226,16 @@ class CpuProduct:
         return self._c
 
     def release(self) -> None:
-        """Forget C'."""
+        """Free C'."""
         self._c = self._product = np.empty((0, 0))
 
 
 class EmulatedProduct(CpuProduct):
-    """A device that is not here: products by NumPy, each as long as its model says, by the clock.
+    """An emulated device: NumPy computes the products, and each call lasts as its model says.
 
-    seconds(rows, columns, block): of one product [s], copies included. memory [B]: that C', the
-    column and the row may take. late: how many products took longer here than there: their times
-    are this computer's and not the device's.
+    seconds(rows, columns, block): time of one product [s], copies included. memory [B]: limit for
+    C', the column and the row. late: number of products that took longer on this computer than on
+    the emulated device; their times are this computer's.
     """
 
     def __init__(
@@ -240,15 +247,17 @@ class EmulatedProduct(CpuProduct):
         self.late = 0
 
     def take(self, rows: int, columns: int, block: int) -> None:
-        """Take C' where the emulated device has room for it."""
+        """Allocate C' if the emulated device has enough memory."""
         need = ENTRY * (rows * columns + block * (rows + columns))
         if need > self._memory:
-            raise MemoryError(f"{need:,} bytes in {self._memory:,.0f} of the emulated device")
+            raise MemoryError(
+                f"{need:,} bytes are needed, but the emulated device has {self._memory:,.0f}"
+            )
         super().take(rows, columns, block)
         self._whole = self._seconds(rows, columns, block)
 
     def add(self, column: FloatArray, row: FloatArray) -> None:
-        """Multiply, add, and wait until the time of the device is over."""
+        """Multiply, add, and wait until the device's time has passed."""
         end = time.perf_counter() + self._whole
         super().add(column, row)
         left = end - time.perf_counter()

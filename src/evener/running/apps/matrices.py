@@ -1,4 +1,4 @@
-"""The matrix of a graph, by which SciPy computes what programs are verified against."""
+"""The matrix of a graph, with which SciPy verifies programs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evener.graphs.graph import Graph
 def matrix_of(
     graph: Graph | DirectedGraph, *, weighted: bool, dtype: type[np.generic] = np.float64
 ) -> Any:
-    """Return (n, n) csr_array of a type with an entry for each arc u v in row u and column v.
+    """Return a csr_array (n, n) with an entry for each arc u v in row u and column v.
 
-    Entries: weights if `weighted` and the graph has any, else 1.
+    Entries are weights if `weighted` and the graph has any, else 1.
     """
     from scipy.sparse import csr_array
 

@@ -1,4 +1,4 @@
-"""PageRank: how often a random walk along arcs visits each vertex, as a vertex program."""
+"""PageRank as a vertex program: how often a random walk along arcs visits each vertex."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ def init(n: int) -> float:
 
 
 def emit(value: float, degree: int) -> float | np.float32:
-    """Return an equal part of the rank for each arc; what leaves no vertex is lost.
+    """Return an equal part of the rank for each arc; the rank of vertices without arcs is lost.
 
-    A quotient of float32 is that of float64, rounded; it takes less time.
+    The quotient of float32 numbers is the rounded float64 quotient, and takes less time.
     """
     return value / np.float32(degree) if degree > 0 else np.float32(0.0)
 
 
 def apply(combined: float, n: int, damping: float) -> float:
-    """Return the rank: of walks that continue, and of those that begin anew anywhere."""
+    """Return the rank: walks that continue, and walks that restart at random vertices."""
     return (1.0 - damping) / n + damping * combined
 
 
 def halt(change: float, tolerance: float) -> bool:
-    """Whether the ranks change too little."""
+    """Return whether the ranks change so little that the run ends."""
     return change < tolerance
 
 
@@ -53,9 +53,9 @@ def verify(
     damping: float = 0.85,
     tolerance: float = 1e-4,
 ) -> bool:
-    """Whether SciPy gets the same ranks after so many steps: differences up to `tolerance` in sum.
+    """Return whether SciPy gets the same ranks after this number of supersteps.
 
-    values (n,): by the vertices' numbers.
+    The sum of all differences may be up to `tolerance`. values (n,): by vertex number.
     """
     pattern = matrix_of(graph, weighted=False).T
     n = pattern.shape[0]

@@ -1,4 +1,4 @@
-"""The applications by name, with what people are given as results and how these are verified."""
+"""The applications by name, with the results that users get and functions that verify these."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], boo
 class App:
     """A built-in application: a short description of what it computes, and its program.
 
-    iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
-    a run's values those that are written. program_for: makes the program for a graph where that
-    depends on it, as the type of values does on weights. summary: numbers of a run's values as a
-    whole, by name; None where there are none. verify(graph, values, supersteps,
-    parameters): whether they are right, by another algorithm.
+    iterations: default number of supersteps; None: until the program ends by itself. result:
+    converts a run's values to the values that are written. program_for: makes the program for a
+    graph if it depends on the graph, for example the type of values on weights. summary: returns
+    numbers that summarise a run's values, by name; None if there are none. verify(graph, values,
+    supersteps, parameters): returns whether values are right, by another algorithm.
     """
 
     purpose: str
@@ -52,7 +52,7 @@ APPS = {
         iterations=PAGERANK_ITERATIONS,
     ),
     "bfs": App(
-        "arcs between a source and each vertex, -1 where not reached",
+        "number of arcs from a source to each vertex, -1 if unreachable",
         bfs.PROGRAM,
         lambda graph, values, _, given: bfs.verify(graph, values, int(given["source"])),
         result=bfs.levels,
@@ -63,7 +63,7 @@ APPS = {
         lambda graph, values, _, __: wcc.verify(graph, values),
     ),
     "sssp": App(
-        "length of the shortest path from a source, by weights",
+        "length of the shortest weighted path from a source",
         sssp.PROGRAM,
         lambda graph, values, _, given: sssp.verify(graph, values, int(given["source"])),
         program_for=sssp.program_for,
@@ -75,13 +75,13 @@ APPS = {
         summary=lambda values: {"largest core number": int(values.max(initial=0))},
     ),
     "triangles": App(
-        "of how many triangles each vertex is a corner",
+        "number of triangles at each vertex",
         triangles.TRIANGLES,
         lambda graph, values, _, __: triangles.verify(graph, values),
         summary=lambda values: {"triangles": triangles.total(values)},
     ),
     "spmv": App(
-        "repeated products x <- A x, A the weights of arcs, each row divided by its sum",
+        "repeated products x <- A x; A: weights of arcs, each row divided by its sum",
         spmv.SPMV,
         lambda graph, values, count, given: spmv.verify_products(
             graph, values, count, int(given["averaging"])
@@ -89,13 +89,13 @@ APPS = {
         iterations=PRODUCTS,
     ),
     "cg": App(
-        "solution of (L + shift I) x = b by conjugate gradients, L the graph's Laplacian",
+        "solution of (L + shift I) x = b by conjugate gradients; L: the graph's Laplacian",
         laplacian.CG,
         lambda graph, values, _, given: laplacian.verify(graph, values, given["shift"]),
         iterations=SOLVER_ITERATIONS,
     ),
     "jacobi": App(
-        "the same by Jacobi's method",
+        "solution of (L + shift I) x = b by Jacobi's method",
         laplacian.JACOBI,
         lambda graph, values, sweeps, given: laplacian.verify_sweeps(
             graph, values, sweeps, given["shift"]

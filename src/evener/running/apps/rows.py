@@ -1,6 +1,6 @@
 """The rows of a graph's matrix on one device, cut into pieces for its threads.
 
-Row u holds the weights of the arcs that leave vertex u, 1 where arcs have none.
+Row u contains the weights of the arcs that leave vertex u; weights are 1 if arcs have none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NONE: FloatArray = np.empty(0)
 
 
 class MatrixRows(NamedTuple):
-    """Arcs of m vertices as the kernels take them; weights are empty where every arc weighs 1."""
+    """Arcs of m vertices in the form for kernels; weights are empty if every arc weighs 1."""
 
     offsets: npt.NDArray[Any]
     ends: npt.NDArray[Any]
@@ -35,19 +35,19 @@ class MatrixRows(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Where pieces begin and end: (pieces + 1,) rows, and arcs, which may lie within a row."""
+    """Where pieces begin and end: (pieces + 1,) rows, and arcs, which may be inside a row."""
 
     first_rows: IntVector
     first_arcs: IntVector
 
 
 def piece_count(n_rows: int, n_arcs: int) -> int:
-    """Return into how many pieces rows are cut: each is of ARCS_OF_CHUNK arcs or few more."""
+    """Return the number of pieces of rows; each piece has ARCS_OF_CHUNK arcs or few more."""
     return (n_arcs + 2 * n_rows) // ARCS_OF_CHUNK + 1
 
 
 def cut(rows: MatrixRows, *, whole: bool = False) -> Cuts:
-    """Return pieces of about equally many arcs; rows longer than that are cut unless `whole`."""
+    """Return pieces with about equal numbers of arcs; longer rows are cut unless `whole`."""
     pieces = piece_count(rows.offsets.size - 1, rows.ends.size)
     cuts = Cuts(np.empty(pieces + 1, np.int64), np.empty(pieces + 1, np.int64))
     longest = rows.ends.size if whole else ARCS_OF_CHUNK
@@ -56,12 +56,12 @@ def cut(rows: MatrixRows, *, whole: bool = False) -> Cuts:
 
 
 def within_rows(rows: MatrixRows, cuts: Cuts) -> IntVector:
-    """Return the numbers of the pieces that do not begin where a row does."""
+    """Return the numbers of the pieces that begin inside a row."""
     return np.flatnonzero(cuts.first_arcs[:-1] > rows.offsets[cuts.first_rows[:-1]])
 
 
 def row_sums(rows: MatrixRows, pool: ThreadPool, chunks: IntVector) -> FloatArray:
-    """Return the sum (m,) of each row. chunks: rows at which pieces begin, and their end."""
+    """Return the sum of each row (m,). chunks: rows at which pieces begin, and the end."""
     sums = np.empty(rows.offsets.size - 1)
     if rows.weights.size:
         pool.run(kernels.sum_rows, chunks, rows, sums)
@@ -71,7 +71,7 @@ def row_sums(rows: MatrixRows, pool: ThreadPool, chunks: IntVector) -> FloatArra
 
 
 def random_looking(vertices: IntVector) -> FloatArray:
-    """Return numbers in [0, 1) that look random, for each vertex by its global number."""
+    """Return pseudo-random numbers in [0, 1) for vertices, given by global number."""
     mixed = vertices.astype(np.uint64)
     with np.errstate(over="ignore"):
         mixed += np.uint64(1)
@@ -85,9 +85,9 @@ def random_looking(vertices: IntVector) -> FloatArray:
 
 
 def reciprocals(sums: FloatArray) -> FloatArray:
-    """Return 1 / sums, 0 where a sum is not above zero.
+    """Return 1 / sums; 0 for sums that are not above zero.
 
-    Raises InputError for a sum above zero that is so small that its reciprocal is infinite.
+    Raises InputError if a sum above zero is so small that its reciprocal is infinite.
     """
     is_above = sums > 0
     with np.errstate(over="ignore"):
@@ -95,7 +95,7 @@ def reciprocals(sums: FloatArray) -> FloatArray:
     if np.isinf(found).any():
         least = sums[is_above].min()
         raise InputError(
-            f"the weights of a row add up to {least:g}, too little to divide by",
-            hint="Scale the weights.",
+            f"the weights of a row add up to {least:g}, which is too small a divisor",
+            hint="Multiply all weights by a larger factor.",
         )
     return found

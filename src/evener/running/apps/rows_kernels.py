@@ -1,7 +1,7 @@
-"""Rows of a graph's matrix times a vector, by threads that take pieces of equally many arcs.
+"""Rows of a graph's matrix times a vector; threads take pieces with about equal numbers of arcs.
 
-Row u holds the weights of the arcs of vertex u. Called by ThreadPool.run. Unsigned numbers of arcs
-and vertices need no check for negative ones.
+Row u contains the weights of the arcs of vertex u. ThreadPool.run calls the kernels. Numbers of
+arcs and vertices are unsigned, so that no check for negative indices is needed.
 """
 
 # mypy: ignore-errors
@@ -24,7 +24,7 @@ FIRST = np.uint64(8)
 # LLVM else makes branches of the choices, and the product takes twice as long.
 @inner(counted=False, forceinline=True)
 def first_weighted(j, end, ends, weights, x):
-    """Return the sum over arcs j to end, FIRST at most: weight times x at the other end."""
+    """Return the sum of weight x value at the other end, over arcs j to end, at most FIRST."""
     total, length = 0.0, end - j
     for k in range(FIRST):
         product = weights[j + k] * x[ends[j + k]]
@@ -34,7 +34,7 @@ def first_weighted(j, end, ends, weights, x):
 
 @inner(counted=False, forceinline=True)
 def first_plain(j, end, ends, x):
-    """Return the sum over arcs j to end, FIRST at most: x at the other end."""
+    """Return the sum of the values at the other end, over arcs j to end, at most FIRST."""
     total, length = 0.0, end - j
     for k in range(FIRST):
         value = x[ends[j + k]]
@@ -44,7 +44,7 @@ def first_plain(j, end, ends, x):
 
 @inner(counted=False, forceinline=True)
 def row_times(j, end, ends, weights, x):
-    """Return the sum over arcs j to end: weight (1 if there are none) times x at the other end."""
+    """Return the sum of weight (or 1) x value at the other end, over arcs j to end."""
     total, is_weighted = 0.0, weights.size > 0
     if j + FIRST <= np.uint64(ends.size):
         if is_weighted:
@@ -60,9 +60,9 @@ def row_times(j, end, ends, weights, x):
 
 @njit(cache=True, nogil=True, counted=False)
 def cut_rows(offsets, longest, first_rows, first_arcs):
-    """Fill in where pieces of about equally many arcs begin, each row counted as two more.
+    """Fill in where pieces of about equally many arcs begin; each row counts as two more arcs.
 
-    first_rows, first_arcs (pieces + 1,) int64. Rows of more than `longest` arcs may be cut.
+    first_rows, first_arcs (pieces + 1,) int64. Rows with more than `longest` arcs may be cut.
     """
     n, pieces = np.uint64(offsets.size - 1), np.uint64(first_rows.size - 1)
     total = np.uint64(offsets[n]) + TWO * n
@@ -79,7 +79,7 @@ def cut_rows(offsets, longest, first_rows, first_arcs):
 
 @njit(cache=True, nogil=True, counted=False)
 def sum_rows(thread, threads, chunks, rows, sums):
-    """Set sums (m,) of the weights of each row's arcs. chunks: rows at which threads begin."""
+    """Set sums (m,) to the sum of each row's weights. chunks: rows at which threads begin."""
     offsets, _, weights = rows
     first = chunks[first_of(thread, threads, chunks.size - 1)]
     end = chunks[first_of(thread + 1, threads, chunks.size - 1)]
@@ -92,10 +92,11 @@ def sum_rows(thread, threads, chunks, rows, sums):
 
 @njit(cache=True, nogil=True, counted=False)
 def multiply(thread, threads, tickets, cuts, rows, factors, x, y, carried):  # noqa: ARG001
-    """Set y (m,) = factors * (rows x), pieces by whichever thread is free.
+    """Set y (m,) = factors x (rows x); each free thread takes the next piece.
 
-    factors (m,), or empty: 1. tickets (1,) int64: how many pieces are taken. carried (pieces,): of
-    a piece that begins within a row what it is to add to y there, once all threads have ended.
+    factors (m,), or empty for 1. tickets (1,) int64: number of pieces taken. carried (pieces,): for
+    a piece that begins inside a row, the value to add to y for this row after all threads have
+    ended.
     """
     offsets, ends, weights = rows
     first_rows, first_arcs = cuts

@@ -1,10 +1,10 @@
-"""Repeated products x <- A x of a sparse A whose rows are divided over ranks by any partition.
+"""Repeated products x <- A x with a sparse A whose rows are divided over ranks by any partition.
 
-SPMV is the application: A is made of a graph's arcs, the threads of each device multiply. `run`
-takes any matrix of SciPy, by which each rank multiplies its rows; ranks are threads or processes of
-MPI (see evener.running.comm), and all call. Either way a rank receives the values of x that its
-rows need from others (ghosts). `Product` does one multiplication or exchange of `run` at a time,
-for programs with loops of their own.
+SPMV is the application: A is made of a graph's arcs, and the threads of each device multiply. `run`
+takes any SciPy matrix, with which each rank multiplies its rows; ranks are threads or MPI processes
+(see evener.running.comm), and all call it. In both cases a rank receives the values of x that its
+rows need from other ranks (ghosts). `Product` does one multiplication or exchange of `run` at a
+time, for programs with their own loops.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ def products(
     averaging: int = 1,
     stretch: Stretch = WHOLE,
 ) -> DeviceRun:
-    """Return one device's x after `most` products x <- A x; every device calls.
+    """Return one device's x after `most` products x <- A x. Collective.
 
-    A has the weight of each arc in the row of the vertex that it leaves, 1 where arcs have none. x
-    is `random_looking` at first. averaging: 1 if the sum of each row is to be 1, so that x neither
-    grows nor vanishes (rows without arcs give 0); 0: A as it is. stretch: what of a longer run
-    this is. The same number of devices gives the same x, whatever the threads.
+    A has the weight of each arc in the row of the vertex that it leaves; 1 if arcs have no weights.
+    Initially x is `random_looking`. averaging: 1: divide each row by its sum, so that x neither
+    grows nor vanishes (rows without arcs give 0); 0: A unchanged. stretch: initial state, and the
+    function that saves later states. The same number of devices gives the same x, for any number of
+    threads.
     """
     assert local.out is not None
     rows = MatrixRows.of(local.out)
@@ -110,12 +111,12 @@ def edge_products(
     most: int = 1,
     averaging: int = 1,
 ) -> DeviceRun:
-    """Return x of one device's masters after `most` products x <- A x; every device calls.
+    """Return x of one device's masters after `most` products x <- A x. Collective.
 
     The entries of A, the graph's arcs, are divided over devices. Each device multiplies by its own
-    entries; a row's sum is that of its master, then those of its mirrors by rising device. So a
-    superstep sends a value each way for each copy of a vertex. Other arguments, and A, as in
-    `products`.
+    entries; a row's sum is that of its master plus those of its mirrors, by ascending device. So in
+    a superstep each copy of a vertex sends and receives one value. Other arguments, and A, are
+    those of `products`.
     """
     assert share.computed.out is not None
     rows, m = MatrixRows.of(share.computed.out), share.n_masters
@@ -151,7 +152,7 @@ def edge_products(
 
 
 def _bytes_of_products(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
-    """Bytes of x before and after a product, of factors, and of three numbers a piece."""
+    """Return the bytes of x before and after a product, of factors, and of 3 numbers per piece."""
     return 8 * (2 * n_local + n_owned + 3 * piece_count(n_owned, n_arcs) + 3)
 
 
@@ -169,7 +170,7 @@ SPMV = Solver(
 def verify_products(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], count: int, averaging: int = 1
 ) -> bool:
-    """Whether SciPy gets the same x (n,) by `count` products, up to rounding."""
+    """Return whether SciPy gets the same x (n,) by `count` products, up to rounding."""
     from scipy.sparse import csr_array
 
     arcs = graph.arcs_out()
@@ -189,7 +190,7 @@ def verify_products(
 class SpmvRun:
     """The last x, (n,) float64, and the seconds of each iteration on each rank.
 
-    compute, exchange (iterations, p) [s]: a rank that computes less waits longer in the exchange.
+    compute, exchange (iterations, p) [s]: a rank with a shorter compute waits longer in exchange.
     """
 
     x: FloatArray
@@ -198,10 +199,10 @@ class SpmvRun:
 
 
 class Product:
-    """One rank's part of x <- A x: its rows, and room for its x with the ghosts.
+    """One rank's part of x <- A x: its rows, and space for its x with the ghosts.
 
-    A (n, n): a SciPy matrix in CSR, the same on all ranks. partition: a block for each rank, which
-    may be empty. x (n,). Raises InputError for shapes that do not fit.
+    A (n, n): a SciPy CSR matrix, the same on all ranks. partition: one block per rank, which may be
+    empty. x (n,). Raises InputError for shapes that do not match.
     """
 
     def __init__(self, comm: Comm, A: csr_array, partition: Partition, x: npt.ArrayLike) -> None:
@@ -220,25 +221,25 @@ class Product:
 
     @property
     def values(self) -> FloatArray:
-        """(m,) x of the owned rows, in their order."""
+        """x of the own rows (m,), in their order."""
         return self.x[: self.local.n_owned]
 
     def multiply(self, repeat: int = 1) -> None:
-        """Replace x of the owned rows by their part of A x. Call `exchange` before the next one.
+        """Replace x of the own rows by their part of A x. Call `exchange` before the next product.
 
-        repeat: how often the same product is computed, to imitate a longer computation.
+        repeat: number of times that the same product is computed, to imitate a longer computation.
         """
         for _ in range(repeat):
             y = self.rows @ self.x
         self.values[:] = y
 
     def exchange(self, rest: float = 0.0) -> None:
-        """Send the values of x that others need, receive the ghosts. rest: as in Swap.finish."""
+        """Send values of x that other ranks need, and receive ghosts. rest: as in Swap.finish."""
         self.halo.exchange(self.x, rest)
 
 
 def local_rows(A: csr_array, partition: Partition, rank: int) -> tuple[LocalGraph, csr_array]:
-    """Return a rank's part of a matrix (n, n), and its rows (m, n_local), columns by local numbers.
+    """Return a rank's part of a matrix (n, n), and its rows (m, n_local) with local column numbers.
 
     The pattern need not be symmetric; rows keep the order of their entries.
     """
@@ -266,10 +267,10 @@ def run(
     repeat: int = 1,
     rest: float = 0.0,
 ) -> SpmvRun:
-    """Multiply x by A `iterations` times, each followed by an exchange.
+    """Multiply x by A `iterations` times; an exchange follows each product.
 
-    A, partition, x: as for Product. repeat: as for Product.multiply, 1 at least. rest: as for
-    Product.exchange. Raises InputError for shapes that do not fit, and for counts below 1.
+    A, partition, x: as for Product. repeat: as for Product.multiply, at least 1. rest: as for
+    Product.exchange. Raises InputError for shapes that do not match, and for counts below 1.
     """
     if iterations < 1 or repeat < 1:
         raise InputError(f"iterations and repeat must be at least 1, not {iterations} and {repeat}")
@@ -290,7 +291,7 @@ def run(
 
 
 def verify(A: csr_array, x: npt.ArrayLike, result: SpmvRun, tolerance: float = 1e-10) -> bool:
-    """Whether SciPy alone gets the same x, with differences up to tolerance x the largest value."""
+    """Return whether SciPy gets the same x, up to tolerance x the largest value."""
     expected: Any = as_numbers(x, "x")
     for _ in range(len(result.compute)):
         expected = A @ expected

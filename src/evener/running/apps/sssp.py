@@ -1,4 +1,4 @@
-"""Shortest paths from a source, by weights of arcs that are not negative, as a vertex program."""
+"""Shortest paths from a source as a vertex program, for weights that are not negative."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def init(vertex: int, source: int, infinity: float) -> float:
 
 
 def along(payload: float, weight: float) -> float:
-    """Return the distance by way of an arc."""
+    """Return the distance over an arc."""
     return payload + weight
 
 
@@ -40,7 +40,7 @@ PROGRAM = VertexProgram(
 
 
 def program_for(graph: Graph | DirectedGraph) -> VertexProgram:
-    """Return the program with values that hold the graph's longest possible path."""
+    """Return the program with a type of values that can store the graph's longest possible path."""
     weights = graph.arcs_out().adjwgt
     if weights is not None and weights.dtype.kind == "f":
         return replace(PROGRAM, dtype="float64", parameters={"source": 0, "delta": 1.0})
@@ -56,9 +56,9 @@ def verify(
     source: int = 0,
     tolerance: float = 1e-9,
 ) -> bool:
-    """Whether SciPy finds the same distances, up to `tolerance` x the largest.
+    """Return whether SciPy finds the same distances, up to `tolerance` x the largest.
 
-    values (n,): by the vertices' numbers, as the run gives them.
+    values (n,): by vertex number, as the run returns them.
     """
     from scipy.sparse.csgraph import dijkstra
 

@@ -1,9 +1,10 @@
-"""Triangles: of how many each vertex of an undirected graph is a corner.
+"""Triangles: the number of triangles at each vertex of an undirected graph.
 
-Every vertex has a list of its neighbours that come before it in an order of all vertices: by
-falling degree where degrees differ much, else by number. A device counts the triangles whose last
-vertex it owns: for each v in the list of u, the vertices in both lists ([SW05]_, algorithm
-forward; the list of u is marked, that of v is read). The lists of ghosts are fetched once.
+Vertices are ordered by descending degree if degrees differ much, else by number. Every vertex has a
+list of its neighbours that precede it in this order. A device counts the triangles whose last
+vertex it owns: for each v in the list of u, it counts the vertices in both lists ([SW05]_,
+algorithm forward; the list of u is marked, that of v is read). The lists of ghosts are fetched
+once.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def count(
     *,
     most: int = 1,  # noqa: ARG001 - one superstep does it
 ) -> DeviceRun:
-    """Return the triangles (m,) int64 at one device's vertices, in one superstep; all call.
+    """Return the triangles (m,) int64 at one device's vertices, in one superstep. Collective.
 
-    Bytes in addition to the graph's: 24 a local vertex, and 9 for each thread; 4 an own vertex; 4
-    an entry of the lists, those of own vertices (half of the arcs, on one device) and, of those of
-    ghosts, what is kept; buffers of a reduction. Messages of lists are so short that they take less
-    than what is allocated after them. Raises InputError for directed graphs.
+    Bytes in addition to the graph's: 24 per local vertex, and 9 for each thread; 4 per own vertex;
+    4 per stored entry of the lists of own vertices (half of the arcs, on one device) and of ghosts;
+    buffers of a reduction. Messages with lists are so short that they take less memory than what is
+    allocated after them. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -82,9 +83,10 @@ def count(
 
 
 def _is_skewed(comm: Comm, local: LocalGraph) -> bool:
-    """Whether to order by degree: half of all vertices are far below the mean, or one is far above.
+    """Return whether to order by degree: half of all vertices are far below the mean, or one above.
 
-    Far above: a vertex whose square is more than all arcs could alone take most of the time.
+    Far above: the vertex's degree squared exceeds the number of arcs, so it could take most of the
+    time.
     """
     own = local.degrees[: local.n_owned]
     found = comm.allgather((int(own.sum(dtype=np.int64)), int(own.max(initial=0))))
@@ -94,15 +96,16 @@ def _is_skewed(comm: Comm, local: LocalGraph) -> bool:
 
 
 def _below(degrees: npt.NDArray[np.integer[Any]], n: int, arcs: int) -> int:
-    """Return how many degrees are far below the mean of a graph of n vertices."""
+    """Return the number of degrees far below the mean of a graph of n vertices."""
     return int(np.count_nonzero(degrees < arcs / (max(n, 1) * MEAN_OF_SKEWED)))
 
 
 class _Counter:
     """One device's ranks, lists and counts.
 
-    ranks (n_local,): the place of each vertex in the order; by_rank: the vertices in it. places (2,
-    n_local): by rank, where a list begins and ends. lists: ranks of neighbours that come before.
+    ranks (n_local,): the position of each vertex in the order; by_rank: the vertices in this order.
+    places (2, n_local): by rank, where a list begins and ends. lists: ranks of neighbours that
+    precede.
     """
 
     def __init__(self, local: LocalGraph, pool: ThreadPool) -> None:
@@ -124,7 +127,7 @@ class _Counter:
         self._prepare_fetching()
 
     def _prepare_fetching(self) -> None:
-        """Compile what gives and takes lists."""
+        """Compile the kernels that send and receive lists."""
         if self.local.k > 1:
             none, numbers, places = NO_RANKS, self.local.numbers, self.places
             kernels.add_lengths(places, none, none, np.zeros(1, np.int64))
@@ -132,9 +135,9 @@ class _Counter:
             kernels.take_lists(none, none, none, numbers, none, none, 0, places, none)
 
     def has_prefixes(self) -> bool:
-        """Whether the lists by number are the beginnings of the lists of neighbours.
+        """Return whether the lists by number are prefixes of the adjacency lists.
 
-        They are of one device whose arcs are in order; then nothing is copied.
+        This holds on a single device whose arcs are sorted; nothing is copied then.
         """
         if self.local.k > 1:
             return False
@@ -152,7 +155,7 @@ class _Counter:
         return self.chunks, self.arcs.offsets, self.arcs.ends, self.places, unordered
 
     def rank(self, by_degree: bool) -> None:
-        """Rank all local vertices by number, or by falling degree and then number."""
+        """Rank all local vertices by number, or by descending degree and then number."""
         local, n = self.local, self.local.n_local
         in_order = np.arange(n) if local.k == 1 else np.argsort(local.numbers)
         by_number = in_order.astype(NARROW)
@@ -165,7 +168,7 @@ class _Counter:
         self.ranks[self.by_rank] = np.arange(n, dtype=NARROW)
 
     def list_own(self) -> None:
-        """Make the lists of owned vertices."""
+        """Make the lists of own vertices."""
         begins, stops = self.places
         self.pool.run(kernels.count_lower, *self._own_arcs(), stops)
         np.cumsum(stops, out=stops)
@@ -178,9 +181,10 @@ class _Counter:
         return self.chunks, self.arcs.offsets, self.arcs.ends, self.ranks
 
     def fetch(self, comm: Comm, steps: StepRecorder) -> None:
-        """Give others the lists of the vertices that are ghosts there; take those of ghosts here.
+        """Send other devices the lists of own vertices that are ghosts there.
 
-        What is no vertex here is left out: no triangle of own vertices has it as a corner.
+        Receives the lists of ghosts of this device. Entries that are not local vertices are
+        omitted: no triangle of own vertices contains them.
         """
         with steps.timed("packing"):
             entries = {q: self._entries_of(vertices) for q, vertices in self.local.sends.items()}
@@ -208,13 +212,13 @@ class _Counter:
                     came[q] = ghost + found[q][0].size
 
     def _entries_of(self, vertices: Ranks) -> IntVector:
-        """Return (s + 1,) how many entries the lists of the own vertices before each have."""
+        """Return the cumulative number of entries (s + 1,) of the lists of these own vertices."""
         ends = np.zeros(vertices.size + 1, np.int64)
         kernels.add_lengths(self.places, self.ranks, vertices, ends)
         return ends
 
     def _rounds(self, comm: Comm, entries: dict[int, IntVector]) -> int:
-        """Return in how many messages lists are sent: each has less entries than local vertices."""
+        """Return the number of messages for lists: each has fewer entries than local vertices."""
         own = [int(entries[q][-1]) if q in entries else 0 for q in range(comm.size)]
         all_sizes = comm.allgather((self.local.n_local, own))
         sent = np.array([sizes for _, sizes in all_sizes], np.int64)
@@ -223,7 +227,7 @@ class _Counter:
         return max(1, int((-(-both // n_local)).max()))
 
     def _lists_of(self, q: int, ends: IntVector, first: int, last: int) -> tuple[Lists, Lists]:
-        """Return lengths of lists of vertices that device q has as ghosts; the lists by number."""
+        """Return lengths of lists, and lists by number, of vertices that are ghosts of device q."""
         narrow = self.local.n_global <= np.iinfo(NARROW).max
         found = np.empty(int(ends[last] - ends[first]), NARROW if narrow else np.int64)
         vertices = self.local.sends[q][first:last]
@@ -232,7 +236,7 @@ class _Counter:
         return np.diff(ends[first : last + 1]).astype(NARROW), found
 
     def _take(self, known: Ranks, ghost: int, lengths: Lists, numbers: Lists) -> None:
-        """Append the lists of ghosts from this one on, by ranks; set where they begin and end.
+        """Append the lists of ghosts from `ghost` on, by ranks; set where they begin and end.
 
         known: local vertices by global number. lengths, numbers: of the lists.
         """
@@ -244,9 +248,9 @@ class _Counter:
         self.lists.resize(end, refcheck=False)
 
     def count(self) -> IntVector:
-        """Return (n_local,) how many triangles met at own vertices have each as a corner.
+        """Return each local vertex's number of triangles found at own vertices (n_local,).
 
-        What they are made in is held as long as the counter: the memory that all devices take
+        The memory for counting is held as long as the counter: so the memory that all devices take
         together does not depend on which of them is first.
         """
         local = self.local
@@ -266,7 +270,10 @@ class _Counter:
         return found
 
     def _counting(self, own_ranks: Ranks, n: int) -> tuple[Any, ...]:
-        """Return the arguments of `count_triangles` at own vertices; room for n local ones."""
+        """Return the arguments of `count_triangles` at own vertices.
+
+        n: number of local vertices.
+        """
         threads = self.pool.threads
         marks, counts = np.zeros((threads, n), np.uint8), np.zeros((threads, n), np.int64)
         tickets, looked_at = np.zeros(1, np.int64), np.zeros(threads, np.int64)
@@ -274,7 +281,7 @@ class _Counter:
 
 
 def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
-    """Return all numbers from each begin on, as many as its length says."""
+    """Return consecutive numbers from each begin on, as many as its length."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if ends.size else 0
     found: IntVector = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
@@ -282,17 +289,20 @@ def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
 
 
 def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
-    """Bytes on one thread; lists of ghosts are taken to be as long as own ones are on average."""
+    """Return the bytes with one thread.
+
+    Lists of ghosts are assumed to be as long as own ones on average.
+    """
     entries, n_ghosts = n_arcs // 2, n_local - n_owned
     of_ghosts = entries * n_ghosts // max(n_owned, 1)
     return 33 * n_local + 4 * n_owned + 8 * n_ghosts + 4 * (entries + of_ghosts)
 
 
 def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> list[int] | None:
-    """Return the bytes of each device's arrays on one thread, when it counts.
+    """Return the bytes of each device's arrays with one thread, while it counts.
 
-    Lists are those that will be made, of ghosts those entries that are kept. None for graphs of
-    more than MOST_COUNTED arcs, as counting takes memory.
+    The sizes of lists are counted exactly. None for graphs of more than MOST_COUNTED arcs, as
+    counting takes memory.
     """
     if graph.adjncy.size > MOST_COUNTED:
         return None
@@ -335,14 +345,14 @@ TRIANGLES = Solver("triangles", count, _bytes_of_count, bytes_on_devices=_bytes_
 
 
 def total(values: npt.NDArray[Any]) -> int:
-    """Return the number of triangles of the graph, each of which has three corners."""
+    """Return the number of triangles of the graph; each counts at three vertices."""
     return int(np.asarray(values).sum()) // 3
 
 
 def verify(graph: Graph | DirectedGraph, values: npt.NDArray[Any]) -> bool:
-    """Whether SciPy finds as many: half of what each row of A A has where A has an entry.
+    """Return whether SciPy finds the same: half of each row sum of A A, at the entries of A.
 
-    values (n,): by the vertices' numbers.
+    values (n,): by vertex number.
     """
     from scipy.sparse import csr_array
 

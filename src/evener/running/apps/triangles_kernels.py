@@ -1,7 +1,8 @@
-"""Counting triangles by the threads of a device, each vertex known by its rank.
+"""Counts triangles by the threads of a device; vertices are identified by rank.
 
-Ranks order the vertices of a device, ghosts included, as all devices do. The list of a vertex has
-the ranks of its neighbours that come before it: so a triangle is met once, at its last vertex.
+Ranks order the vertices of a device, including ghosts, in the same way on all devices. The list of
+a vertex contains the ranks of its neighbours that precede it: so a triangle is found once, at its
+last vertex.
 """
 
 # mypy: ignore-errors
@@ -17,7 +18,7 @@ VERTICES_OF_PIECE = 64
 
 @njit(cache=True, nogil=True, counted=False)
 def rank_by_degree(degrees, by_number, places, order):
-    """Set order (n_local,): vertices by falling degree, those of equal degree as in by_number.
+    """Set order (n_local,): vertices by descending degree; equal degrees in the order of by_number.
 
     places (largest degree + 1,) int64: zeros.
     """
@@ -35,10 +36,10 @@ def rank_by_degree(degrees, by_number, places, order):
 
 @njit(cache=True, nogil=True, counted=False)
 def find_prefixes(thread, threads, chunks, offsets, ends, places, unordered):
-    """Set places (2, m): where the neighbours of each vertex of a lower number begin and end.
+    """Set places (2, m) to where the neighbours of lower number of each vertex begin and end.
 
-    unordered (threads,): set to 1 where other neighbours stand before one of them. chunks: vertices
-    at which pieces of equally many arcs begin, and their end.
+    unordered (threads,): set to 1 if other neighbours precede one of these. chunks: vertices at
+    which pieces of equally many arcs begin, and the end.
     """
     first = chunks[first_of(thread, threads, chunks.size - 1)]
     last = chunks[first_of(thread + 1, threads, chunks.size - 1)]
@@ -55,9 +56,9 @@ def find_prefixes(thread, threads, chunks, offsets, ends, places, unordered):
 
 @njit(cache=True, nogil=True, counted=False)
 def count_lower(thread, threads, chunks, offsets, ends, ranks, lengths):
-    """Set lengths by rank: how many neighbours of each owned vertex come before it.
+    """Set lengths, by rank, to the number of neighbours that precede each own vertex.
 
-    chunks: vertices at which pieces of equally many arcs begin, and their end.
+    chunks: vertices at which pieces of equally many arcs begin, and the end.
     """
     first = chunks[first_of(thread, threads, chunks.size - 1)]
     last = chunks[first_of(thread + 1, threads, chunks.size - 1)]
@@ -70,7 +71,7 @@ def count_lower(thread, threads, chunks, offsets, ends, ranks, lengths):
 
 @njit(cache=True, nogil=True, counted=False)
 def fill_lower(thread, threads, chunks, offsets, ends, ranks, places, lists):
-    """Write the lists of owned vertices. places (2, n_local): by rank, where they begin and end."""
+    """Write the lists of own vertices. places (2, n_local): by rank, where they begin and end."""
     first = chunks[first_of(thread, threads, chunks.size - 1)]
     last = chunks[first_of(thread + 1, threads, chunks.size - 1)]
     for u in range(np.uint64(first), np.uint64(last)):
@@ -86,7 +87,7 @@ def fill_lower(thread, threads, chunks, offsets, ends, ranks, places, lists):
 
 @njit(cache=True, nogil=True, counted=False)
 def add_lengths(places, ranks, vertices, ends):
-    """Set ends (s + 1,): how many entries the lists of the vertices (s,) before each have."""
+    """Set ends (s + 1,) to the cumulative number of entries of the lists of the vertices (s,)."""
     entries = np.int64(0)
     for i in range(np.uint64(vertices.size)):
         r = np.uint64(ranks[vertices[i]])
@@ -107,10 +108,10 @@ def put_lists(vertices, places, ranks, by_rank, lists, numbers, found):
 
 @njit(cache=True, nogil=True, counted=False)
 def take_lists(lengths, received, known, numbers, ranks, ghosts, first, places, lists):
-    """Write to lists, from first on, those of these ghosts (g,), by ranks; return their end.
+    """Write the lists of ghosts (g,), by ranks, to lists from `first` on; return their end.
 
-    lengths (g,), received (e,): the lists by global numbers, of which those that are no vertex here
-    are left out. known (n_local,): vertices by global number. ghosts: ranks. places: are set.
+    lengths (g,), received (e,): the lists by global numbers; entries that are not local vertices
+    are omitted. known (n_local,): vertices by global number. ghosts: ranks. places: set.
     """
     end, j = np.int64(first), np.uint64(0)
     for i in range(np.uint64(lengths.size)):
@@ -145,10 +146,10 @@ def count_triangles(
     counts,
     looked_at,
 ):
-    """Add up counts (threads, n_local): triangles met at owned vertices, by rank of each corner.
+    """Add to counts (threads, n_local) the triangles found at own vertices, by rank of each corner.
 
-    marks (threads, n_local) uint8: zeros. tickets (1,): pieces taken. looked_at (threads,): entries
-    of lists.
+    marks (threads, n_local) uint8: zeros. tickets (1,): number of pieces taken. looked_at
+    (threads,): set to the number of list entries read.
     """
     begins, stops = places[0], places[1]
     marked, found = marks[thread], counts[thread]
@@ -185,6 +186,6 @@ def count_triangles(
 
 @njit(cache=True, nogil=True, counted=False)
 def by_vertices(counts, ranks, found):
-    """Set found (n_local,): the counts, which are by rank, of each vertex."""
+    """Set found (n_local,): the counts by vertex, given counts by rank."""
     for u in range(np.uint64(ranks.size)):
         found[u] = counts[np.uint64(ranks[u])]

@@ -1,4 +1,4 @@
-"""Weakly connected components: the smallest vertex of each, as a vertex program."""
+"""Weakly connected components as a vertex program: the smallest vertex of each component."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PROGRAM = VertexProgram(union=True, combine="min", dtype="uint32", direction="bo
 
 
 def verify(graph: Graph | DirectedGraph, values: npt.ArrayLike) -> bool:
-    """Whether SciPy finds the same components, and each has its smallest vertex as value.
+    """Return whether SciPy finds the same components, with their smallest vertices as values.
 
-    values (n,): by the vertices' numbers.
+    values (n,): by vertex number.
     """
     from scipy.sparse.csgraph import connected_components
 

@@ -1,22 +1,23 @@
 """The engine: vertex programs, compiled, on the threads or the GPU of one device.
 
 program.py          VertexProgram: the functions and traits that a user writes; Solver: an
-                    application with a loop of its own
-*_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
-                    pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
+                    application with its own loop
+*_kernels.py        the schedules, as templates; hooks_kernels.py: functions of a program that they
+                    call; pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
                     templates; fronts_kernels.py, buckets_kernels.py: lists of vertices;
-                    atomics_kernels.py: what threads share
-generating.py       a module for each program: its schedule with its functions
+                    atomics_kernels.py: operations shared by threads
+generating.py       makes a module for each program: its schedule with its functions
 engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
-cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
-                    templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device
-step_counts.py      what both kinds of engines count
-recording.py        what supersteps take
-states.py           RunState: what is needed of a run between supersteps to continue it
-supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
-                    near.py, near_kernels.py: ranks of one computer that exchange inside kernels
-mirror_loop.py      the same where edges are divided: gathering.py: the dense schedule
+cuda_engine.py      engines on a CUDA device; cuda_base.py: their base; cuda_*.py: one for each
+                    schedule, with templates *_cuda_kernels.py; device_cuda_kernels.py: the device
+step_counts.py      counters of both kinds of engines
+recording.py        times of supersteps
+states.py           RunState: the data from which a run is continued
+supersteps.py       SuperstepLoop: the engines of many devices in the same superstep, with their
+                    exchanges; near.py, near_kernels.py: exchanges inside kernels between the ranks
+                    of one computer
+mirror_loop.py      the same if edges are divided; gathering.py: the dense schedule for this
 
 Read program.py first, then hooks_kernels.py.
 """

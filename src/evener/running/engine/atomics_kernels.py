@@ -1,8 +1,8 @@
 """Atomic operations, a barrier and shared counters for kernels that several threads run together.
 
-One call of a kernel per thread lasts for a whole run; inside it the threads meet at barriers. They
-share one array `sync` (SYNC_SIZE,) int64, zero at first. Its counters only grow: what a phase
-counted is the difference to the value at the phase's beginning, so none is ever reset.
+Each thread calls a kernel once for a whole run; inside, the threads meet at barriers. They share
+one array `sync` (SYNC_SIZE,) int64, initially zero. Its counters only grow: the count of a phase is
+the difference from the value at the beginning of the phase, so no counter is ever reset.
 """
 
 # mypy: ignore-errors
@@ -62,7 +62,7 @@ def _pointer(context, builder, array_type, array, index):
 
 @intrinsic
 def cas(typing, array, index, old, new):  # noqa: ARG001
-    """Put `new` where `old` stands: whether it did, in array[index]."""
+    """Compare and swap: set array[index] to `new` if it is `old`; return whether it was."""
 
     def generate(context, builder, signature, arguments):
         pointer, whole = _pointer(context, builder, signature.args[0], *arguments[:2])
@@ -108,7 +108,7 @@ load_relaxed = _loaded("monotonic")
 
 @intrinsic
 def store(typing, array, index, value):  # noqa: ARG001
-    """Write an entry so that whoever loads it sees all that was written before."""
+    """Write an entry such that a thread that loads it sees everything that was written before."""
 
     def generate(context, builder, signature, arguments):
         pointer, whole = _pointer(context, builder, signature.args[0], *arguments[:2])
@@ -121,7 +121,10 @@ def store(typing, array, index, value):  # noqa: ARG001
 
 @intrinsic
 def pause(typing):  # noqa: ARG001
-    """Tell the core that this thread waits; nothing where the processor has no such instruction."""
+    """Tell the core that this thread waits.
+
+    Does nothing if the processor has no such instruction.
+    """
 
     def generate(context, builder, signature, arguments):  # noqa: ARG001
         # Inline assembly would end the process: Numba's LLVM has no parser for it.
@@ -136,7 +139,7 @@ def pause(typing):  # noqa: ARG001
 
 @intrinsic
 def lowest_bit(typing, word):  # noqa: ARG001
-    """Return the place of the lowest bit that is set in a word of 64 bits, which is not 0."""
+    """Return the index of the lowest set bit of a 64-bit word that is not 0."""
 
     def generate(context, builder, signature, arguments):  # noqa: ARG001
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -146,7 +149,7 @@ def lowest_bit(typing, word):  # noqa: ARG001
 
 @intrinsic
 def bits_set(typing, word):  # noqa: ARG001
-    """Return how many bits are set in a word of 64 bits."""
+    """Return the number of set bits of a 64-bit word."""
 
     def generate(context, builder, signature, arguments):  # noqa: ARG001
         return builder.ctpop(arguments[0])
@@ -159,7 +162,7 @@ sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 @inner(counted=False)
 def barrier(sync, threads):
-    """Wait until all threads are here; what each wrote before, all see afterwards."""
+    """Wait until all threads are here; then each sees everything that the others wrote before."""
     if threads == 1:
         return
     generation = load(sync, GENERATION)
@@ -177,7 +180,7 @@ def barrier(sync, threads):
 
 
 class Team(NamedTuple):
-    """The threads that run a kernel together: which one this is, how many, what they share."""
+    """The threads that run a kernel together: this thread's number, their number, shared data."""
 
     thread: int
     threads: int
@@ -185,7 +188,7 @@ class Team(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A device's part of the graph: what `run` of a schedule is given under these names."""
+    """A device's part of the graph: the arguments of the same names of a schedule's `run`."""
 
     sizes: tuple
     vertices: tuple
@@ -195,23 +198,27 @@ class Part(NamedTuple):
 
 @inner(counted=False)
 def number_of(vertices, u):
-    """Return the global number of a vertex; of a device that has the whole graph its own."""
+    """Return the global number of a vertex; a device with the whole graph stores no numbers."""
     return vertices.numbers[u] if vertices.numbers.size > 0 else np.int64(u)
 
 
 @inner(counted=False)
 def degree_of(vertices, out, u):
-    """Return how many arcs leave a vertex in the whole graph; out: those of owned vertices."""
+    """Return the number of arcs that leave a vertex in the whole graph.
+
+    out: arcs of own vertices.
+    """
     if vertices.degrees.size > 0:
         return np.int64(vertices.degrees[u])
     return np.int64(out.offsets[u + ONE]) - np.int64(out.offsets[u])
 
 
 class Counts(NamedTuple):
-    """Values of the counters of `sync` where a phase begins, which are the same for all threads.
+    """Values of the counters of `sync` at the beginning of a phase, equal for all threads.
 
-    slot: 0 or LINE, the one of each pair in which the phase counts. tail, total: of TAILS and SUMS
-    in this slot, other_tail, other_total: in the other.
+    There are two slots of counters, which phases use alternately. slot: offset of this phase's
+    slot, 0 or LINE. tail, total: values of TAILS and SUMS in this slot; other_tail, other_total: in
+    the other slot.
     """
 
     tickets: int
@@ -250,7 +257,7 @@ def counts_after(counts, tickets, queued, summed):
 
 @inner(counted=False)
 def flushed(team, buffers, count, queue, counts):
-    """Append a thread's BUFFER entries of `buffers` to a queue; return 0, their number then."""
+    """Append the `count` vertices in a thread's buffer to a queue; return 0, the new count."""
     place = np.uint64(fetch_add(team.sync, TAILS + counts.slot, count) - counts.tail)
     start = np.uint64(team.thread) * BUFFER
     for i in range(np.uint64(count)):
@@ -260,7 +267,7 @@ def flushed(team, buffers, count, queue, counts):
 
 @inner(counted=False)
 def kept(team, buffers, count, u, queue, counts):
-    """Put a vertex into the thread's buffer; return the buffer's new length."""
+    """Put a vertex into the thread's buffer; return the new number of vertices in the buffer."""
     buffers[np.uint64(team.thread) * BUFFER + np.uint64(count)] = u
     count += 1
     return flushed(team, buffers, count, queue, counts) if count == np.int64(BUFFER) else count
@@ -268,39 +275,42 @@ def kept(team, buffers, count, u, queue, counts):
 
 @inner(counted=False)
 def tickets_for(items, taken, threads):
-    """Return how many tickets a phase hands out until every thread finds no items left."""
+    """Return how many tickets a phase takes until every thread finds that no items are left."""
     return np.int64((np.uint64(items) + taken - ONE) // taken) + threads
 
 
 @inner(counted=False)
 def share_of(team, count):
-    """Return where a thread's share of `count` items begins and ends."""
+    """Return the begin and end of a thread's share of `count` items."""
     thread = np.uint64(team.thread)
     return first_of(thread, team.threads, count), first_of(thread + ONE, team.threads, count)
 
 
 @inner(counted=False)
 def is_set(bits, v):
-    """Whether a vertex's bit is set in a bitmap."""
+    """Return whether a vertex's bit is set in a bitmap."""
     return (bits[v >> np.uint64(6)] >> (v & np.uint64(63))) & ONE != 0
 
 
 @inner(counted=False)
 def bit_of(v):
-    """Return the word of a bitmap in which a vertex's bit is set alone."""
+    """Return a word in which only the bit of a vertex is set."""
     return ONE << (v & np.uint64(63))
 
 
 @inner(counted=False)
 def is_newly_set(bits, v):
-    """Set a bit, in one step among threads: whether it was not set."""
+    """Set a bit atomically; return whether it was not set before."""
     word, bit = v >> np.uint64(6), bit_of(v)
     return (bits[word] & bit) == 0 and (fetch_or(bits, word, bit) & bit) == 0
 
 
 @inner(counted=False)
 def first_of(thread, threads, count):
-    """Return where a thread's share of `count` items begins; the next thread's begin is its end."""
+    """Return the begin of a thread's share of `count` items.
+
+    It is the end of the previous share.
+    """
     return np.uint64(count) * np.uint64(thread) // np.uint64(threads)
 
 
@@ -317,10 +327,10 @@ def chunk_start(offsets, n, chunk, chunks):
 
 @inner(counted=False)
 def chunk_end(offsets, n, chunk, chunks, first):
-    """Return the first vertex after a chunk, which begins at `first`: the next chunk's start.
+    """Return the end of a chunk that begins at `first`, which is the begin of the next chunk.
 
-    It is looked for where the chunk's offsets are, which are to be read anyway: a search among all
-    takes a twentieth of PageRank's time on meshes.
+    Searches only near the chunk's own offsets, which are read anyway: a search among all offsets
+    would take a twentieth of PageRank's time on meshes.
     """
     total = np.uint64(offsets[np.uint64(n)]) + np.uint64(2) * np.uint64(n)
     asked = total * np.uint64(chunk + 1) // np.uint64(chunks)
@@ -330,7 +340,7 @@ def chunk_end(offsets, n, chunk, chunks, first):
 
 @inner(counted=False)
 def first_with(offsets, asked, low, high):
-    """Return the first vertex from `low` to `high` before which are these arcs and 2 a vertex."""
+    """Return the first vertex in [low, high] before which arcs + 2 x vertices reach `asked`."""
     while low < high:
         middle = (low + high) >> np.uint64(1)
         if np.uint64(offsets[middle]) + np.uint64(2) * middle < asked:

@@ -1,12 +1,13 @@
-"""The bucket schedule: vertices are handled by rising priority of their values (SSSP).
+"""The bucket schedule: vertices are processed by ascending priority of their values (SSSP).
 
-A template, see hooks_kernels. Meyer and Sanders, Delta-stepping: a parallelizable shortest path
-algorithm (2003); each thread has its own buckets, and empties small ones itself before it meets
-the others, as in the GAP benchmark suite (Zhang et al., Optimizing Ordered Graph Algorithms with
-GraphIt, 2020). One superstep lasts until no vertex of this device is left to handle.
+This is a template, see hooks_kernels. Source: Meyer and Sanders, Delta-stepping: a parallelizable
+shortest path algorithm (2003). Each thread has its own buckets, and empties small ones itself
+before it synchronises with other threads, as in the GAP benchmark suite (Zhang et al., Optimizing
+Ordered Graph Algorithms with GraphIt, 2020). One superstep lasts until all buckets of this device
+are empty.
 
-Vertices for which a thread's buckets have no room are noted in a bitmap and put into buckets when
-these are empty.
+If a thread's buckets have no room for a vertex, the vertex is noted in a bitmap ("missed") and put
+into a bucket when the buckets are empty.
 """
 
 # mypy: ignore-errors
@@ -82,7 +83,7 @@ WINDOW, ARCS_OF_WINDOW = 32, 16384
 
 @helper
 def put(buckets, control, priority, v):
-    """Append a vertex to its bucket, or note that it is missed."""
+    """Append a vertex to its bucket, or note it as missed if there is no room."""
     if priority == NO_PRIORITY:
         control[FAILED] = 2
     if not is_put(buckets, priority, v) and is_newly_set(buckets.bits, v):
@@ -91,7 +92,7 @@ def put(buckets, control, priority, v):
 
 @helper
 def agreed(team, slot, vote):
-    """Vote for the next priority: the least vote of all, after a barrier."""
+    """Vote for the next priority; return the least vote of all threads, after a barrier."""
     while True:
         least = load(team.sync, VOTES + slot)
         if vote >= least or cas(team.sync, VOTES + slot, least, vote):
@@ -102,7 +103,7 @@ def agreed(team, slot, vote):
 
 @helper
 def first_vote(team, part, values, buckets, control, parameters):
-    """Make the first values of all local vertices; return the vote for the first priority."""
+    """Compute the first values of all local vertices; return the vote for the first priority."""
     for i in range(np.uint64(buckets.bins.size)):
         buckets.bins[i] = 0
     buckets.bins[BACK] = -1
@@ -150,7 +151,7 @@ def vote_of_missed(team, n_owned, values, buckets, control, counts, parameters):
 
 @helper
 def shared_length(team, buckets, now, frontier, counts):
-    """Move all threads' vertices of a priority to the shared frontier; return how many."""
+    """Move all threads' vertices of a priority to the shared frontier; return their number."""
     size = size_of(buckets, now)
     if size > 0:
         place = fetch_add(team.sync, TAILS + counts.slot, size) - counts.tail
@@ -163,9 +164,10 @@ def shared_length(team, buckets, now, frontier, counts):
 
 @helper
 def taken(team, buckets, now, length, counts, is_shared):
-    """Return the first and the end of vertices to handle next, and whether they are shared ones.
+    """Return the range of vertices to process next, and whether they are in the shared frontier.
 
-    Shared ones first; then those of the thread's own bucket, while these are few. None: both equal.
+    Vertices of the shared frontier come first; then those in the thread's own bucket, while they
+    are few. An empty range means that none are left.
     """
     if is_shared:
         at = np.uint64(fetch_add(team.sync, TICKETS, 1) - counts.tickets) * TAKEN
@@ -182,9 +184,9 @@ def taken(team, buckets, now, length, counts, is_shared):
 
 @helper
 def sent_from(u, value, team, part, values, marked, buckets, now, control, step, parameters):
-    """Send a vertex's value along its arcs, and put those that change into buckets.
+    """Send a vertex's value along its arcs, and put vertices that change into buckets.
 
-    Returns how many arcs it took.
+    Returns the number of arcs read.
     """
     n_owned, edges = np.uint64(part.sizes.n_owned), np.int64(0)
     payload = payload_from(u, value, part, parameters)
@@ -209,7 +211,7 @@ def sent_from(u, value, team, part, values, marked, buckets, now, control, step,
 
 @helper
 def handled(team, part, values, work, buckets, now, length, counts, control, step, parameters):
-    """Handle the vertices of a priority, shared and own ones; return how many arcs it took."""
+    """Process the vertices of a priority, shared and own ones; return the number of arcs read."""
     at, end, edges, is_shared = np.uint64(0), np.uint64(0), np.int64(0), True
     while True:
         if at == end:
@@ -228,7 +230,7 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
 
 @helper
 def take_in(first, end, targets, found, part, values, buckets, control, parameters):
-    """Apply found[first:end] to owned vertices targets[first:end]; return the least priority."""
+    """Apply found[first:end] to own vertices targets[first:end]; return the least priority."""
     step, vote = max(control[STEP], 0), NONE
     for i in range(np.uint64(first), np.uint64(end)):
         u = np.uint64(targets[i])
@@ -264,14 +266,14 @@ def agreed_by_ranks(team, part, values, work, buckets, vote, control, parameters
 
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
-    """Compute one superstep: handle vertices until none is left.
+    """Compute one superstep: process vertices until none is left.
 
-    If STEP is -1, the first values of all local vertices are made first. Else the control[MISSED]
-    vertices of the bitmap are to be handled. Afterwards work.marked holds the control[MARKED]
-    ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket, 2 if
-    one is no number of a bucket. With
-    work.links, the superstep lasts until no rank of the computer has a vertex left: they exchange
-    after WINDOW buckets or ARCS_OF_WINDOW arcs.
+    If STEP is -1, the first values of all local vertices are computed first. Otherwise the
+    control[MISSED] vertices in the bitmap are processed. Afterwards work.marked contains the
+    control[MARKED] ghosts whose values changed. control[FAILED]: 1 if a message was for a lower
+    bucket; 2 if a priority was not a valid bucket number. With work.links, the superstep lasts
+    until no rank of the computer has a vertex left: ranks exchange after WINDOW buckets or
+    ARCS_OF_WINDOW arcs.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
@@ -323,10 +325,10 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 @kernel
 def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
-    """Apply values that other devices sent for owned vertices; note those that change.
+    """Apply values that other devices sent for own vertices; mark as missed those that change.
 
-    By one thread, before the next superstep; ENDED becomes 0 if any changes. targets (s,): local
-    numbers.
+    One thread calls this before the next superstep. ENDED becomes 0 if any value changes. targets
+    (s,): local numbers.
     """
     part, step = Part(sizes, vertices, out, out), control[STEP]
     for i in range(np.uint64(targets.size)):
@@ -342,7 +344,7 @@ def deliver(sizes, vertices, out, targets, received_values, values, work, contro
 
 @kernel
 def take_marked(values, work, control, places, sent):
-    """Copy the marked ghosts' local numbers and values; forget the marks. Returns how many."""
+    """Copy the marked ghosts' local numbers and values; clear the marks. Returns their number."""
     count = control[MARKED]
     for i in range(np.uint64(count)):
         v = np.uint64(work.marked[i])

@@ -1,6 +1,7 @@
-"""A thread's buckets of vertices: lists of chunks of one pool, one list for a priority.
+"""A thread's buckets of vertices: lists of chunks from a common pool, one list per priority.
 
-There are BINS buckets: priorities that lie further apart share one, which costs time alone.
+There are BINS buckets; priorities that differ by more share a bucket, which costs time but is
+correct.
 """
 
 # mypy: ignore-errors
@@ -22,7 +23,10 @@ UNUSED, BACK = np.uint64(4 * BINS), np.uint64(4 * BINS + 1)
 
 
 class Buckets(NamedTuple):
-    """A thread's buckets; bits: of vertices that are missed, and of ghosts that are marked."""
+    """A thread's buckets.
+
+    bits: flags of vertices that are missed, and of ghosts that are marked.
+    """
 
     bins: np.ndarray
     pool: np.ndarray
@@ -33,7 +37,7 @@ class Buckets(NamedTuple):
 
 @inner(counted=False, error_model="numpy")
 def is_put(buckets, priority, v):
-    """Append a vertex to the bucket of a priority: whether there was room."""
+    """Append a vertex to the bucket of a priority; return whether there was room."""
     bins, pool, following = buckets.bins, buckets.pool, buckets.following
     at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
     place = np.uint64(bins[at + END])
@@ -59,7 +63,7 @@ def is_put(buckets, priority, v):
 
 @inner(counted=False, error_model="numpy")
 def emptied(buckets, priority, target, place):
-    """Move a bucket's vertices to target[place:]; give its chunks back."""
+    """Move a bucket's vertices to target[place:]; free its chunks."""
     bins, pool, following = buckets.bins, buckets.pool, buckets.following
     at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
     chunk, left = bins[at], bins[at + SIZE]
@@ -80,13 +84,13 @@ def emptied(buckets, priority, target, place):
 
 @inner(counted=False, error_model="numpy")
 def size_of(buckets, priority):
-    """Return how many vertices the bucket of a priority has."""
+    """Return the number of vertices in the bucket of a priority."""
     return buckets.bins[(np.uint64(priority & (BINS - 1)) << np.uint64(2)) + SIZE]
 
 
 @inner(counted=False, error_model="numpy")
 def nearest(buckets, priority):
-    """Return the first priority from here on whose bucket has vertices, or NONE."""
+    """Return the first priority from `priority` on whose bucket has vertices, or NONE."""
     for further in range(BINS):
         if size_of(buckets, priority + further) > 0:
             return priority + further

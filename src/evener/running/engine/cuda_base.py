@@ -1,8 +1,8 @@
-"""CudaEngine: a vertex program on a CUDA device, driven as Engine is; base of its schedules.
+"""CudaEngine: runs a vertex program on a CUDA device like Engine; base class of its schedules.
 
-The part of the graph, values and work stay in the device's memory. What passes to other devices,
-values of boundary vertices and of ghosts, is copied to pinned memory of this computer; both are
-runs of local numbers, so that each is one copy.
+The part of the graph, values and work arrays stay in the device's memory. Values that are sent to
+other devices or come from them, those of boundary vertices and of ghosts, are copied through pinned
+memory of this computer; both are ranges of local numbers, so each is one copy.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Marked = tuple[Numbers, Numbers]
 
 
 class CudaEngine(StepCounts):
-    """A program on one device's part of a graph: base of the schedules.
+    """A program on one device's part of a graph: base class of the schedules.
 
-    It has the attributes and methods of Engine, with the same meaning, by which SuperstepLoop runs
-    devices of both kinds together. `control` is kept here, in the computer's memory. Made and used
-    by one thread, as CudaDevice. Raises InputError as Engine does.
+    It has the attributes and methods of Engine, with the same meaning, so that SuperstepLoop runs
+    both kinds of devices together. `control` is in the computer's memory. One thread creates and
+    uses it, as for CudaDevice. Raises InputError as Engine does.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CudaEngine(StepCounts):
         self._repeats: dict[str, Callable[[], None]] = {}  # by name, see _repeated
 
     def compile(self) -> None:
-        """Compile the kernels, by launching them for no vertex, and record launches, once."""
+        """Compile the kernels, by launching them for no vertex, and record launches; only once."""
         if self._is_compiled:
             return
         sizes, self.sizes = self.sizes, LocalSizes(0, 0, 0, 0, self.sizes.is_directed)
@@ -86,7 +86,7 @@ class CudaEngine(StepCounts):
         self._is_compiled = True
 
     def advance(self, most: int) -> None:
-        """Compute up to `most` further supersteps, after the first values if there are none yet."""
+        """Compute up to `most` further supersteps; initial values first if there are none yet."""
         control = self.control
         if control[STEP] < 0:
             self.compile()
@@ -112,7 +112,7 @@ class CudaEngine(StepCounts):
         return places_here[:count], sent_here[:count]
 
     def deliver(self, targets: Numbers, received: Numbers) -> None:
-        """Apply what take_marked returned on other devices for owned vertices."""
+        """Apply the results of take_marked on other devices to own vertices."""
         count = targets.size
         (there, here), (values_there, values_here) = self._targets, self._received
         here[:count], values_here[:count] = targets, received
@@ -123,7 +123,7 @@ class CudaEngine(StepCounts):
 
     @property
     def values(self) -> Numbers:
-        """(n_local,) Values of owned vertices and ghosts, all brought here."""
+        """Values (n_local,) of own vertices and ghosts, all copied to this computer."""
         values: Numbers = self._values_here
         self.device.fetch(self._values, values)
         self.device.wait()
@@ -133,11 +133,11 @@ class CudaEngine(StepCounts):
 
     @abstractmethod
     def _make_work(self, out: ArcsOf, into: ArcsOf) -> None:
-        """Make the schedule's arrays."""
+        """Create the schedule's arrays."""
 
     @abstractmethod
     def _begin(self) -> None:
-        """Make the first values."""
+        """Compute the initial values."""
 
     @abstractmethod
     def _superstep(self) -> None:
@@ -145,28 +145,28 @@ class CudaEngine(StepCounts):
 
     @abstractmethod
     def _repeated(self) -> Mapping[str, Callable[[], None]]:
-        """Return sequences of launches, and of copies to this computer, that are to be recorded."""
+        """Return sequences of launches, and of copies to this computer, that shall be recorded."""
 
     @abstractmethod
     def _play_all(self) -> None:
-        """Launch each kernel, which does nothing for sizes of 0."""
+        """Launch each kernel with sizes of 0, for which it does nothing."""
 
     def _collect(self, n_ghosts: int, places: Any, sent: Any) -> int:
-        """Fill in local numbers and values of the ghosts that changed; return how many."""
+        """Store local numbers and values of the ghosts that changed; return their number."""
         raise NotImplementedError
 
     def _receive(self, count: int, targets: Any, received: Any) -> None:
-        """Apply values of owned vertices."""
+        """Apply values that other devices sent for own vertices."""
         raise NotImplementedError
 
     def _boundary_here(self, there: Any, here: Numbers) -> Numbers:
-        """Bring the entries of boundary vertices of an array here."""
+        """Copy the entries of boundary vertices of an array to this computer."""
         self.device.fetch(there, here, self.sizes.n_interior, self.sizes.n_owned)
         self.device.wait()
         return here
 
     def _ghosts_there(self, here: Numbers, there: Any) -> None:
-        """Bring the entries of ghosts of an array to the device."""
+        """Copy the entries of ghosts of an array to the device."""
         self.device.send(here, there, self.sizes.n_owned, self.sizes.n_local)
 
     def _launch(self, name: str, threads: int, *arguments: Any) -> None:

@@ -1,4 +1,4 @@
-"""CudaDense: the dense schedule on a CUDA device, and how its payloads pass between devices."""
+"""CudaDense: the dense schedule on a CUDA device, and the exchange of its payloads."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from evener.running.local_graphs import LocalGraph
 
 
 class DirectExchange:
-    """Payloads from a CUDA device to others by an MPI that reads its memory: once made, call it.
+    """Exchanges payloads of a CUDA device by an MPI library that accesses device memory.
 
     Values of boundary vertices are gathered on the device, and ghosts are received in place:
-    nothing passes through this computer's memory. Other ranks may be of any kind.
-
-    comm: one whose `swap` takes arrays on devices. payloads (n_local,): on the device.
+    nothing is copied through this computer's memory. Other ranks may be of any kind. The object is
+    created once and called for each exchange. comm: its `swap` must accept device arrays. payloads
+    (n_local,): on the device.
     """
 
     def __init__(self, comm: Comm, local: LocalGraph, device: CudaDevice, payloads: Any) -> None:
@@ -49,7 +49,7 @@ class DirectExchange:
 
 
 class PartsOnDevice(NamedTuple):
-    """Arcs in parts, see row_blocks_kernels; carries (parts,): messages of pieces, combined."""
+    """Arcs in parts, see row_blocks_kernels; carries (parts,): combined messages of pieces."""
 
     rows: Any
     places: Any
@@ -58,7 +58,10 @@ class PartsOnDevice(NamedTuple):
 
 
 class DenseOnDevice(NamedTuple):
-    """Messages combined along arcs in and out; changes of blocks of `finish`; steps (1,)."""
+    """Messages combined along arcs out and in; changes by block of threads of `finish`.
+
+    steps (1,): number of supersteps.
+    """
 
     combined: Any
     other_combined: Any
@@ -85,7 +88,7 @@ class CudaDense(CudaEngine):
         self._are_lent = False  # whether ghosts' payloads may have been filled in here
 
     def _in_parts(self, offsets: Numbers) -> tuple[int, int, PartsOnDevice]:
-        """Return numbers of parts and of vertices in pieces, and the parts on the device."""
+        """Return the numbers of parts and of vertices in pieces, and the parts on the device."""
         parts = row_parts(offsets, self.sizes.n_owned, dense.ROOM, THREADS)
         count, n_long = parts.rows.size - 1, len(parts.long)
         long = parts.long if n_long else np.zeros((1, 2), offsets.dtype)
@@ -95,7 +98,7 @@ class CudaDense(CudaEngine):
 
     @property
     def payloads(self) -> Numbers:
-        """(n_local,) Payloads here: of the boundary, and ghosts' to be filled in."""
+        """Payloads (n_local,) on this computer: of the boundary, and of ghosts, to be filled in."""
         self._are_lent = True
         return self._boundary_here(self._payloads, self._payloads_here)
 
@@ -105,7 +108,7 @@ class CudaDense(CudaEngine):
         return float(self._changes.sum())
 
     def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:
-        """Return what exchanges payloads on the device, if MPI takes its memory; else None."""
+        """Return the object that exchanges payloads on the device, or None if MPI cannot."""
         if not getattr(comm, "takes_device_memory", False):
             return None
         return DirectExchange(comm, local, self.device, self._payloads)

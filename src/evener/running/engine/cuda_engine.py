@@ -1,4 +1,4 @@
-"""A vertex program's engine on a CUDA device, by its schedule, and the bytes that it allocates."""
+"""The engines of vertex programs on a CUDA device, by schedule, and the bytes they allocate."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def cuda_engine(
 def device_bytes(program: VertexProgram, size: LocalSizes, arcs: Sequence[int], most: int) -> int:
     """Return the bytes of values and work that a CudaEngine allocates on its device.
 
-    arcs: of each list that it has; most: the most vertices that are sent to one other device.
+    arcs: number of arcs of each of its lists; most: largest number of vertices sent to one device.
     """
     item, n, m = np.dtype(program.dtype).itemsize, max(size.n_local, 1), max(size.n_owned, 1)
     ghosts = max(size.n_local - size.n_owned, 1)

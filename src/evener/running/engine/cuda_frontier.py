@@ -27,11 +27,11 @@ ROUNDS = 8  # of a bucket between questions whether any vertex is left: a round 
 
 
 class FrontierOnDevice(NamedTuple):
-    """Messages of vertices; bitmaps of who got any, and of the frontier, which is queued as well.
+    """Messages of vertices; bitmaps of vertices with messages, and of the frontier; its queue.
 
-    order: owned vertices by class; starts: where each class begins there and in the queue; lengths:
-    vertices of each class that a push sends from. marks: ghosts that changed. counts: see the
-    template. steps (1,): supersteps until now.
+    order: own vertices by class; starts: where each class begins there and in the queue; lengths:
+    number of vertices of each class from which a push sends. marks: ghosts that changed. counts:
+    see the template. steps (1,): number of supersteps so far.
     """
 
     inbox: Any
@@ -49,7 +49,7 @@ class FrontierOnDevice(NamedTuple):
 class CudaFrontier(CudaEngine):
     """The frontier schedule, and the bucket schedule as rounds of it until no vertex changes.
 
-    Only where `control` asks for it does a superstep of the former pull.
+    Supersteps of the frontier schedule pull only if `control` requests it.
     """
 
     _ends_empty = True
@@ -83,7 +83,7 @@ class CudaFrontier(CudaEngine):
 
     @property
     def shared_values(self) -> Numbers:
-        """(n_local,) Values here: of the boundary, and ghosts' to be filled in before `see`."""
+        """Values (n_local,) on this computer; those of ghosts must be filled in before `see`."""
         return self._boundary_here(self._values, self._values_here)
 
     def show(self, flags: Numbers) -> None:
@@ -92,7 +92,7 @@ class CudaFrontier(CudaEngine):
         flags[:] = self._boundary_here(self._flags, self._flags_here)
 
     def see(self, flags: Numbers) -> None:
-        """Take from flags (n_local,) uint8 which ghosts are in it, and the ghosts' values."""
+        """Read the frontier's ghosts from flags (n_local,) uint8, and read the ghosts' values."""
         self._ghosts_there(self._values_here, self._values)
         self._flags_here[:] = flags
         self._ghosts_there(self._flags_here, self._flags)
@@ -125,7 +125,7 @@ class CudaFrontier(CudaEngine):
             self.control[SCOUTED] = 1  # as Engine: what a pull finds is not counted
 
     def _push(self) -> None:
-        """Launch a push for each class that has vertices, and settle."""
+        """Launch a push for each class that has vertices, and then `settle`."""
         given = (self.sizes, self.vertices, self.out, self.into, self._values, self.work)
         self._launch("turn", 1, True, self.work)
         for kind, group in enumerate(GROUPS):
@@ -136,7 +136,7 @@ class CudaFrontier(CudaEngine):
         self._launch("settle", self._words, *given, self.parameters)
 
     def _pull(self) -> None:
-        """Launch a pull for each class that has vertices, and settle."""
+        """Launch a pull for each class that has vertices, and then `settle`."""
         given = (self.sizes, self.vertices, self.out, self.into, self._values, self.work)
         self._launch("turn", 1, False, self.work)
         for kind, group in enumerate(GROUPS):
@@ -172,12 +172,12 @@ class CudaFrontier(CudaEngine):
         self.device.fetch(self.work.counts, self._counts)
 
     def _take_counts(self) -> None:
-        """Bring the counts here and into `control`. Raises InputError for a wrong priority."""
+        """Copy the counts here and into `control`. Raises InputError for an invalid priority."""
         self._fetch_counts()
         self._read_counts()
 
     def _read_counts(self) -> None:
-        """Set `control` by the counts, once they are here."""
+        """Set `control` from the counts that have been copied here."""
         self.device.wait()
         self.control[LENGTH] = self._counts[: frontier.CLASSES].sum()
         self.control[SCOUTED] = self._counts[frontier.DEGREES]

@@ -1,9 +1,9 @@
 """The dense schedule on a CUDA device: every vertex reads what its neighbours sent (PageRank).
 
-A template, see hooks_kernels. Arcs are in parts, see row_blocks_kernels: a block of threads reads
-the messages of a part; then a thread combines those of a vertex, or a warp if there are many. The
-order in which messages are combined depends on the arcs alone, so that sums are the same in each
-run and on each device.
+This is a template, see hooks_kernels. Arcs are in parts, see row_blocks_kernels: a block of threads
+reads the messages of a part; then one thread, or a warp if there are many, combines those of a
+vertex. The order in which messages are combined depends only on the arcs, so that sums are the same
+in each run and on each device.
 """
 
 # mypy: ignore-errors
@@ -36,7 +36,7 @@ MOST_BLOCKS = 1024  # of `finish`: as many sums of changes are added up on the C
 def join_halves(rests, thread, lane, width):
     """Combine rests (THREADS,) within groups of `width` threads, into the first of each group.
 
-    lane: the thread's place in its group. All threads of the block call.
+    lane: the thread's index in its group. All threads of the block must call this.
     """
     cuda.syncthreads()
     half = width // 2
@@ -49,7 +49,7 @@ def join_halves(rests, thread, lane, width):
 
 @kernel
 def begin(sizes, vertices, values, payloads, steps, parameters):
-    """Make the first values and payloads of owned vertices, a thread for each."""
+    """Compute the initial values and payloads of own vertices, one thread per vertex."""
     u = cuda.grid(1)
     if u == 0:
         steps[0] = 0
@@ -62,9 +62,10 @@ def begin(sizes, vertices, values, payloads, steps, parameters):
 
 @kernel
 def pull(n_parts, arcs, parts, payloads, combined, parameters):
-    """Combine the messages along arcs, a block of threads for each part.
+    """Combine the messages along arcs, one block of threads per part.
 
-    combined (n_owned,): of vertices whose arcs are in one part; of a piece, parts.carries.
+    combined (n_owned,): set for vertices whose arcs are in one part; for pieces of a vertex,
+    parts.carries is set.
     """
     messages = cuda.shared.array(ROOM, as_value)
     rests = cuda.shared.array(THREADS, as_value)
@@ -126,7 +127,7 @@ def pull(n_parts, arcs, parts, payloads, combined, parameters):
 
 @kernel
 def join_pieces(n_long, arcs, parts, combined):
-    """Combine the pieces of vertices whose arcs are in several parts, a block for each vertex."""
+    """Combine the pieces of vertices whose arcs are in several parts, one block per vertex."""
     rests = cuda.shared.array(THREADS, as_value)
     i, thread = cuda.blockIdx.x, cuda.threadIdx.x
     if i >= n_long:
@@ -144,7 +145,10 @@ def join_pieces(n_long, arcs, parts, combined):
 
 @kernel
 def finish(sizes, vertices, values, payloads, work, parameters):
-    """Apply what `pull` combined, a vertex a thread; sum the changes of each block's vertices."""
+    """Apply the results of `pull`, one thread per vertex.
+
+    Adds up the changes of each block's vertices.
+    """
     sums = cuda.shared.array(THREADS, np.float64)
     thread, change, step = cuda.threadIdx.x, np.float64(0), work.steps[0]
     for u in range(cuda.grid(1), sizes.n_owned, cuda.gridsize(1)):

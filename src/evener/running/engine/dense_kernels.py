@@ -1,8 +1,8 @@
 """The dense schedule: in each superstep every vertex reads what its neighbours sent (PageRank).
 
-A template, see hooks_kernels. Payloads are computed once per vertex and stored in an array, from
-which its neighbours pull them. Vertices are taken in chunks of about equal numbers of arcs, by
-whichever thread is free; the chunks, not the threads, decide how changes are summed.
+This is a template, see hooks_kernels. Payloads are computed once per vertex and stored in an array,
+from which neighbours pull them. Each free thread takes the next chunk of vertices; chunks have
+about equal numbers of arcs, and changes are added up by chunk, not by thread.
 """
 
 # mypy: ignore-errors
@@ -41,9 +41,10 @@ from evener.running.engine.pulling_kernels import pulled
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute supersteps until control[STEP] is control[MOST_STEPS] or the program halts.
 
-    If STEP is -1, values and payloads are made first, and STEP becomes 0. Between calls the ghosts'
-    payloads, in work.even or work.odd as STEP is, are to be filled in; both are one array if the
-    program works in place. work.changes: of each chunk, for even and odd steps.
+    If STEP is -1, values and payloads are computed first, and STEP becomes 0. Between calls, the
+    caller must fill in the ghosts' payloads: in work.even if STEP is even, else in work.odd; both
+    are one array if the program works in place. work.changes: changes of each chunk, for even and
+    odd steps.
     """
     n, n_owned = sizes.n_global, np.uint64(sizes.n_owned)
     chunks = np.int64(work.changes.shape[1])

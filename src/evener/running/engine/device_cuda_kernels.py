@@ -1,7 +1,7 @@
 """A CUDA device: its memory, its stream, launches of kernels; how functions are compiled for it.
 
-With NUMBA_ENABLE_CUDASIM=1 Numba plays kernels on a CPU, a thread of Python for each thread of the
-device, blocks one after another. Imported only where a CUDA device is asked for.
+With NUMBA_ENABLE_CUDASIM=1 Numba simulates kernels on a CPU, with a Python thread for each thread
+of the device, one block after another. Imported only if a CUDA device is used.
 """
 
 # mypy: ignore-errors
@@ -39,7 +39,7 @@ _starting = threading.Lock()  # Numba's driver fails in a thread that asks while
 
 
 def check_cuda(index: int) -> None:
-    """Raise UsageError unless there is such a CUDA device; the simulator has number 0."""
+    """Raise UsageError unless this CUDA device exists; the simulator has number 0."""
     try:
         if not SIMULATED:
             import_module("cuda.bindings.driver")  # which CudaDevice.recorded calls
@@ -49,18 +49,18 @@ def check_cuda(index: int) -> None:
         raise UsageError(f"CUDA does not work here: {error}") from error
     if not 0 <= index < count:
         raise UsageError(
-            f"CUDA device {index} does not exist: {count} found",
-            hint="nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide some; CUDA needs "
+            f"CUDA device {index} does not exist; devices found: {count}",
+            hint="nvidia-smi lists the devices; CUDA_VISIBLE_DEVICES may hide some; CUDA needs "
             "pip install 'evener[cuda13]' or [cuda12].",
         )
 
 
 class CudaDevice:
-    """A CUDA device as one thread uses it, with a stream of its own.
+    """A CUDA device as one thread uses it, with its own stream.
 
-    Calls return before the device has done what they ask for, in their order, until `wait`. Made by
-    the thread that uses it. index: of the devices that CUDA shows. Raises UsageError where there is
-    no such device.
+    Calls return before the device has carried them out, in their order; `wait` waits for this. The
+    thread that uses the object must create it. index: number of the device as listed by CUDA.
+    Raises UsageError if there is no such device.
     """
 
     def __init__(self, index: int) -> None:
@@ -77,19 +77,19 @@ class CudaDevice:
         return numba.cuda.to_device(np.ascontiguousarray(array), self.stream)
 
     def empty(self, size, dtype):
-        """Return an array in the device's memory, of one entry at least."""
+        """Return an array in the device's memory, with at least one entry."""
         return numba.cuda.device_array(max(int(size), 1), np.dtype(dtype), stream=self.stream)
 
     def pinned(self, size, dtype):
-        """Return an array in this computer's memory from which the device copies by itself."""
+        """Return a pinned array in this computer's memory, which the device can access directly."""
         return numba.cuda.pinned_array(max(int(size), 1), np.dtype(dtype))[: int(size)]
 
     def pair(self, size, dtype):
-        """Return an array on the device, and a pinned one here for copies of it."""
+        """Return an array on the device, and a pinned array here for copies of it."""
         return self.empty(size, dtype), self.pinned(size, dtype)
 
     def send(self, here, there, first=0, end=None):
-        """Copy entries first to end of an array to those of one on the device."""
+        """Copy entries first to end - 1 of an array here to an array on the device."""
         end = here.size if end is None else end
         if end - first == there.size:  # a slice of an array on the device takes Numba 0.1 ms
             there.copy_to_device(here[first:end], self.stream)
@@ -97,7 +97,7 @@ class CudaDevice:
             there[first:end].copy_to_device(here[first:end], self.stream)
 
     def fetch(self, there, here, first=0, end=None):
-        """Copy entries first to end of an array on the device to those of one here."""
+        """Copy entries first to end - 1 of an array on the device to an array here."""
         end = here.size if end is None else end
         if end - first == there.size:
             there.copy_to_host(here[first:end], self.stream)
@@ -105,7 +105,7 @@ class CudaDevice:
             there[first:end].copy_to_host(here[first:end], self.stream)
 
     def launch(self, kernel, threads, *arguments):
-        """Run a kernel in blocks with as many threads as are asked for, or some more."""
+        """Run a kernel in blocks with at least `threads` threads in total."""
         configured = max(-(-int(threads) // THREADS), 1), THREADS, self.stream
         if SIMULATED:
             with _simulating:
@@ -114,10 +114,11 @@ class CudaDevice:
             kernel[configured](*arguments)
 
     def recorded(self, work):
-        """Return what repeats the launches of work(), with the same arguments, by one call.
+        """Return a function that repeats the launches of work() with the same arguments.
 
-        A launch takes this computer 20 us and 4 more for each array among its arguments, a
-        repetition (a CUDA graph) 2 us in all (H200). The kernels must have been compiled before.
+        A launch takes this computer 20 us, and 4 more for each array among its arguments; a
+        repetition (a CUDA graph) takes 2 us in all (H200). The kernels must have been compiled
+        before.
         """
         if SIMULATED:
             return work
@@ -139,12 +140,12 @@ class CudaDevice:
         return repeat
 
     def wait(self) -> None:
-        """Return when all is done."""
+        """Return when all work of the stream is done."""
         self.stream.synchronize()
 
 
 def _checked(answer):
-    """Return what a call of the driver gives. Raises ToolError where it fails."""
+    """Return the result of a driver call. Raises ToolError if it failed."""
     error, *found = answer
     if error:
         raise ToolError(f"the CUDA driver failed: {error.name}")
@@ -160,7 +161,7 @@ def count_up(count):
 
 @cuda.jit
 def gather(numbers, values, found):
-    """Set found (s,) to the values at places numbers (s,)."""
+    """Set found (s,) to the values with the indices `numbers` (s,)."""
     i = cuda.grid(1)
     if i < numbers.size:
         found[i] = values[numbers[i]]
@@ -178,7 +179,10 @@ def _head(program):
 
 
 def _prepared(function, _):
-    """Return a function of Python for the calls of kernels, and so those that it calls itself."""
+    """Return a program's Python function compiled for calls in kernels.
+
+    Functions that it calls are compiled, too.
+    """
     return function if SIMULATED else _compiled(function, {})
 
 

@@ -44,9 +44,9 @@ NO_WEIGHTS = np.empty(0, np.uint32)
 
 @dataclass(frozen=True, eq=False)
 class EngineRun:
-    """What a run gives: a value for each owned vertex, in their order, and what it took.
+    """The result of a run: the values of own vertices, in their order, and what the run cost.
 
-    seconds: of the supersteps, without compiling. edges: how many arcs were looked at.
+    seconds: time of the supersteps, without compiling. edges: number of arcs read.
     """
 
     values: Numbers
@@ -56,13 +56,12 @@ class EngineRun:
 
 
 class Engine(StepCounts):
-    """A program on one device's part of a graph; it keeps values and frontier between calls.
+    """A program on one device's part of a graph; values and frontier persist between calls.
 
-    values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
-    numbers, whose places the schedule's template names.
-    Raises InputError for parameters that the program does not have, for weights that it cannot
-    use, for an inconsistent part, and, with file and line, for functions that do not
-    compile.
+    values (n_local,): of own vertices and ghosts. work: the schedule's arrays. control: the
+    schedule's numbers; the template defines their indices. Raises InputError for parameters that
+    the program does not have, for weights that it cannot use, for an inconsistent part, and, with
+    file and line, for functions that do not compile.
     """
 
     def __init__(
@@ -92,10 +91,10 @@ class Engine(StepCounts):
         self.kernels = generating.module_of(program)
 
     def _degrees_of(self, local: LocalGraph) -> Numbers:
-        """Return the degrees; none where kernels take them from the offsets that they read anyway.
+        """Return the degrees.
 
-        That is, where `out` has the arcs that leave vertices, all of them, and ghosts' are not
-        asked for.
+        The array is empty if kernels compute degrees from offsets that they read anyway. This is
+        the case if `out` has all arcs that leave vertices, and degrees of ghosts are not needed.
         """
         has_out = local.out is not None and self.out.ends is local.out.ends
         if local.k == 1:
@@ -107,7 +106,7 @@ class Engine(StepCounts):
         return local.kept_degrees
 
     def compile(self) -> None:
-        """Compile the kernels unless they are; no vertex gets a value."""
+        """Compile the kernels if necessary, without computing values."""
         try:
             self.kernels.run(0, 1, *self._arguments())  # the control says: no step at all
             if self.control[SHARED] and self.program.schedule != "dense":
@@ -120,7 +119,7 @@ class Engine(StepCounts):
             raise generating.compile_error(self.program, error, weight) from error
 
     def _compile_exchange(self) -> None:
-        """Compile what is called between supersteps, by calling it for no vertex."""
+        """Compile the kernels called between supersteps, by calling them for no vertex."""
         self.take_marked()
         self.deliver(np.empty(0, np.uint32), np.empty(0, self.program.dtype))
         if self.program.schedule == "frontier":
@@ -130,7 +129,7 @@ class Engine(StepCounts):
             self.sizes = sizes
 
     def advance(self, most: int) -> None:
-        """Compute up to `most` further supersteps, after the first values if there are none yet."""
+        """Compute up to `most` further supersteps; initial values first if there are none yet."""
         self.control[MOST_STEPS] = max(self.control[STEP], 0) + most
         self.pool.run(self.kernels.run, *self._arguments())
         if self.control[FAILED]:
@@ -139,9 +138,9 @@ class Engine(StepCounts):
     def take_marked(self) -> tuple[Numbers, Numbers]:
         """Return local numbers and values of the ghosts that changed since the last call.
 
-        Both are overwritten by the next call. Their owners are to be given them, by `deliver`,
-        before the next superstep. Not with the dense schedule, in which payloads are exchanged
-        before each superstep.
+        The next call overwrites both arrays. The owners must get the values, by `deliver`, before
+        the next superstep. Not for the dense schedule, which exchanges payloads before each
+        superstep.
         """
         if self._taken is None:
             ghosts = self.sizes.n_local - self.sizes.n_owned
@@ -152,17 +151,17 @@ class Engine(StepCounts):
         return places, sent
 
     def deliver(self, targets: Numbers, received: Numbers) -> None:
-        """Apply what take_marked returned on other devices for owned vertices.
+        """Apply the results of take_marked on other devices to own vertices.
 
         targets (s,) uint32: their local numbers; received (s,): the values. Vertices that change
-        are in the next frontier, and `has_ended` is False again.
+        are in the next frontier, and `has_ended` becomes False.
         """
         given = (self.sizes, self.vertices, self.out, targets, received, self.values, self.work)
         self.kernels.deliver(*given, self.control, self.parameters)
 
     @property
     def payloads(self) -> Numbers:
-        """(n_local,) Payloads that the next superstep of the dense schedule reads, ghosts' too."""
+        """Payloads (n_local,), including ghosts, that the next superstep (dense schedule) reads."""
         payloads: Numbers = self.work.odd if self.supersteps % 2 else self.work.even
         return payloads
 
@@ -173,7 +172,7 @@ class Engine(StepCounts):
 
     @property
     def shared_values(self) -> Numbers:
-        """(n_local,) Values, of which ghosts' are to be filled in before `see`."""
+        """Values (n_local,); the caller must fill in those of ghosts before `see`."""
         return self.values
 
     def show(self, flags: Numbers) -> None:
@@ -181,7 +180,7 @@ class Engine(StepCounts):
         self.kernels.show(self.sizes, self.work, self.control, flags)
 
     def see(self, flags: Numbers) -> None:
-        """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+        """Read from flags (n_local,) uint8, set by owners, which ghosts are in the frontier."""
         self.kernels.see(self.sizes, self.work, self.control, flags)
 
     def _arguments(self) -> tuple[Any, ...]:
@@ -207,7 +206,7 @@ def run_on(
 ) -> EngineRun:
     """Run a program on a part without ghosts, for up to `most` supersteps.
 
-    pool: threads, or how many. Raises InputError as Engine does.
+    pool: threads, or their number. Raises InputError as Engine does.
     """
     if isinstance(pool, int):
         with ThreadPool(pool) as own:
@@ -221,7 +220,10 @@ def run_on(
 
 
 def arcs_for(program: VertexProgram, local: LocalGraph) -> tuple[ArcsOf, ArcsOf]:
-    """Return the arcs out and in, as far as the schedule reads them; else the others instead."""
+    """Return the arcs out and in that the schedule reads.
+
+    A list that it does not read is replaced.
+    """
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     found: dict[int, ArcsOf] = {}
     for way in ways:
@@ -250,7 +252,7 @@ def _as_program(program: VertexProgram, arcs: LocalArcs) -> ArcsOf:
 
 
 def check_part(local: LocalGraph) -> None:
-    """Raise InputError for a part whose arrays do not fit together; looks at each part once."""
+    """Raise InputError for a part whose arrays do not match; each part is checked only once."""
     if local in _checked:
         return
     fits = {
@@ -268,13 +270,13 @@ def check_part(local: LocalGraph) -> None:
     if wrong:
         raise InputError(
             f"the part of device {local.rank} is inconsistent: {wrong[0]}",
-            hint="Make parts by ev.distribute.",
+            hint="Make the parts with ev.distribute.",
         )
     _checked.add(local)
 
 
 def _arcs_fit(name: str, arcs: LocalArcs, local: LocalGraph) -> dict[str, bool]:
-    """Return by name each check of one list of arcs, and whether it passes."""
+    """Return the checks of one list of arcs: their names, and whether they pass."""
     offsets, ends, weights = arcs
     size, count = offsets.size, ends.size
     whole = offsets.shape == (local.n_owned + 1,) and offsets[0] == 0 and offsets[-1] == count

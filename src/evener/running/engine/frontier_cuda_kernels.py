@@ -1,18 +1,19 @@
 """The frontier and bucket schedules on a CUDA device: vertices whose value changed send (BFS).
 
-A template, see hooks_kernels. A superstep pushes or pulls, then settles. `push` and `pull` combine
-messages in `work.inbox`, by atomic operations of min, max and or, and set the bits of vertices that
-got any in `work.touched`; values stay as they are. `settle` applies the messages and queues the
-vertices that changed: the next frontier, which is in `work.bits`, too. So the values after each
-superstep are the same, in whatever order threads come.
+This is a template, see hooks_kernels. A superstep pushes or pulls, then settles. `push` and `pull`
+combine messages in `work.inbox`, by atomic min, max and or, and set the bits of vertices with
+messages in `work.touched`; they do not change values. `settle` applies the messages and queues the
+vertices that changed: they are the next frontier, which is also stored in `work.bits`. So the
+values after each superstep do not depend on the order of threads.
 
-With buckets, vertices that changed wait in `work.bits` until theirs is the lowest: Meyer and
-Sanders, Delta-stepping (2003), in rounds of all that are in the bucket. A device with few vertices
-to send from is idle, so it takes several buckets at a time, the more the fewer vertices there were.
+With buckets, vertices that changed wait in `work.bits` until their bucket is the lowest: Meyer and
+Sanders, Delta-stepping (2003), in rounds of all vertices in the bucket. With few vertices in a
+bucket, most of the device would be idle, so several buckets are processed at a time; the fewer
+vertices there were, the more buckets.
 
-Vertices are in three classes by their numbers of arcs, each with a part of the queue: a thread, a
-warp or a block takes one vertex (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012,
-section 5).
+Vertices have one of three classes by their numbers of arcs, and each class has its part of the
+queue: one thread, warp or block processes a vertex (Merrill, Garland and Grimshaw, Scalable GPU
+Graph Traversal, 2012, section 5).
 """
 
 # mypy: ignore-errors
@@ -60,7 +61,7 @@ ONE = np.uint32(1)
 
 @helper
 def arcs_at(u, sizes, out, into):
-    """Return how many arcs a vertex sends along."""
+    """Return the number of arcs along which a vertex sends."""
     count = np.int64(out.offsets[u + 1]) - np.int64(out.offsets[u])
     if GOES_BOTH_WAYS and sizes.is_directed:
         count += np.int64(into.offsets[u + 1]) - np.int64(into.offsets[u])
@@ -69,7 +70,7 @@ def arcs_at(u, sizes, out, into):
 
 @helper
 def class_of(arcs):
-    """Return the class of a vertex with so many arcs."""
+    """Return the class of a vertex with this number of arcs."""
     if arcs < WARP:
         return 0
     return 1 if arcs < THREADS else 2
@@ -77,26 +78,29 @@ def class_of(arcs):
 
 @helper
 def first_bit(bits):
-    """Return the place of the lowest bit that is set."""
+    """Return the index of the lowest set bit."""
     return np.int64(cuda.ffs(bits)) - 1
 
 
 @helper
 def is_marked(bits, v):
-    """Whether the bit of a vertex is set."""
+    """Return whether the bit of a vertex is set."""
     return (bits[v >> SHIFT] >> np.uint32(v & (BITS - 1))) & ONE != 0
 
 
 @helper
 def is_new(bits, v):
-    """Set the bit of a vertex: whether it was not set."""
+    """Set the bit of a vertex; return whether it was not set before."""
     bit = ONE << np.uint32(v & (BITS - 1))
     return (cuda.atomic.or_(bits, v >> SHIFT, bit) & bit) == 0
 
 
 @helper
 def in_bucket(waiting, word, values, work, parameters):
-    """Return those of a word's bits that are in the bucket, or below; note which one is next."""
+    """Return the bits of a word whose vertices are in the current bucket or below.
+
+    Also updates the number of the next bucket.
+    """
     taken, nearest = np.uint32(0), np.int64(NONE)
     while waiting != 0:
         bit = first_bit(waiting)
@@ -115,7 +119,7 @@ def in_bucket(waiting, word, values, work, parameters):
 
 @helper
 def queue_bits(active, word, sizes, vertices, out, into, work):
-    """Queue the vertices of the bits that are set in a word. All threads of a block call."""
+    """Queue the vertices whose bits are set in a word. All threads of a block must call this."""
     totals = cuda.shared.array(5, np.int64)
     thread = cuda.threadIdx.x
     if thread < 5:
@@ -162,7 +166,10 @@ def queue_bits(active, word, sizes, vertices, out, into, work):
 
 @kernel
 def begin(sizes, vertices, out, into, values, work, parameters):
-    """Make the first values of all local vertices and the first frontier, a thread for a word."""
+    """Compute the initial values of all local vertices and the first frontier.
+
+    One thread per word.
+    """
     word = np.int64(cuda.grid(1))
     active = np.uint32(0)
     if word == 0:
@@ -186,9 +193,9 @@ def begin(sizes, vertices, out, into, values, work, parameters):
 
 @kernel
 def turn(is_push, work):
-    """Begin a push or pull: those that are queued are sent from, and others will be queued.
+    """Begin a push or pull: the queued vertices send, and a new queue is started.
 
-    Buckets without vertices are followed by the lowest ones that have any. One thread.
+    Empty buckets are skipped: the lowest buckets with vertices come next. Called by one thread.
     """
     if cuda.grid(1) > 0:
         return
@@ -211,7 +218,7 @@ def turn(is_push, work):
 
 @kernel
 def push(group, kind, sizes, vertices, out, into, values, work, parameters):
-    """Send from the vertices of a class in the queue, with `group` threads for each."""
+    """Send from the queued vertices of a class, with `group` threads per vertex."""
     place, step = np.int64(cuda.grid(1)), work.steps[0]
     first, length, lane = work.starts[kind], work.lengths[kind], place % group
     for item in range(place // group, length, np.int64(cuda.gridsize(1)) // group):
@@ -241,9 +248,10 @@ def push(group, kind, sizes, vertices, out, into, values, work, parameters):
 
 @kernel
 def pull(group, first, length, sizes, vertices, out, into, values, work, parameters):
-    """Collect what the frontier sends to work.order[first : first + length].
+    """Combine what the frontier sends to work.order[first : first + length].
 
-    With `group` threads for each of these vertices; settled ones are left out.
+    Uses `group` threads per vertex; settled vertices are skipped. Apply the messages of a superstep
+    and make the next frontier; one thread per word of bits.
     """
     parts = cuda.shared.array(THREADS, as_value)
     looked = cuda.shared.array(1, np.int64)
@@ -324,7 +332,7 @@ def settle(sizes, vertices, out, into, values, work, parameters):
 
 @kernel
 def collect(sizes, values, work, places, sent):
-    """List the ghosts that changed, with their values, a thread for each; forget the marks."""
+    """List the ghosts that changed, with their values, one thread per ghost; clear the marks."""
     ghost = np.int64(cuda.grid(1))
     if ghost < sizes.n_local - sizes.n_owned and work.marks[ghost]:
         work.marks[ghost] = 0
@@ -335,7 +343,7 @@ def collect(sizes, values, work, places, sent):
 
 @kernel
 def receive(count, sizes, vertices, out, into, values, work, targets, received, parameters):
-    """Apply values that another device sent for owned vertices, each one once; queue changed ones.
+    """Apply values that another device sent for own vertices, each once; queue those that change.
 
     targets, received (count,): local numbers and values.
     """
@@ -361,7 +369,7 @@ def receive(count, sizes, vertices, out, into, values, work, targets, received, 
 
 @kernel
 def show(sizes, work, flags):
-    """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
+    """Set flags (n_local,) uint8 of own vertices: 1 for vertices in the frontier."""
     u = np.int64(cuda.grid(1))
     if u < sizes.n_owned:
         flags[u] = is_marked(work.bits, u)
@@ -369,7 +377,7 @@ def show(sizes, work, flags):
 
 @kernel
 def see(sizes, work, flags):
-    """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+    """Read from flags (n_local,) uint8, set by their owners, which ghosts are in the frontier."""
     v = sizes.n_owned + np.int64(cuda.grid(1))
     if v < sizes.n_local:
         bit = ONE << np.uint32(v & (BITS - 1))

@@ -1,9 +1,9 @@
 """The frontier schedule: in each superstep only vertices whose value changed send (BFS).
 
-A template, see hooks_kernels. A superstep pushes, from each vertex of the frontier along its arcs,
-or pulls, to each vertex that is not settled from those of its neighbours that are in the frontier,
-as costs less. The frontier is a queue for the former, a bitmap for the latter. Messages may
-already arrive in the superstep in which they are sent, which min, max and or allow.
+This is a template, see hooks_kernels. A superstep either pushes, from each vertex of the frontier
+along its arcs, or pulls, to each unsettled vertex from its neighbours in the frontier, whichever
+costs less. Pushes read the frontier from a queue, pulls from a bitmap. Messages may arrive already
+in the superstep in which they are sent, which min, max and or permit.
 """
 
 # mypy: ignore-errors
@@ -89,9 +89,9 @@ TAKEN = np.uint64(64)  # queue entries, or words of the bitmap, that a thread ta
 
 @helper
 def is_added(bits, v, n_owned, value, parameters):
-    """Whether a changed vertex is to be queued: unless it is, or others see that it is settled.
+    """Return whether a changed vertex must be queued or, if it is a ghost, marked.
 
-    Ghosts, which are marked instead, always have a bit: there is room for each of them once.
+    A vertex whose bit is set already is not added again. Settled own vertices need no bit.
     """
     if HAS_SETTLED and v < n_owned and is_settled(value, parameters):
         return True
@@ -100,14 +100,14 @@ def is_added(bits, v, n_owned, value, parameters):
 
 @helper
 def arcs_from(u, part):
-    """Return how many arcs leave an owned vertex: its offsets are read anyway when it sends."""
+    """Return the number of arcs that leave an own vertex, from offsets that are read anyway."""
     offsets = part.out.offsets
     return np.int64(offsets[u + ONE]) - np.int64(offsets[u])
 
 
 @helper
 def pulls(front, asked, sizes, arcs):
-    """Whether the next superstep pulls. asked: control[DIRECTION]."""
+    """Return whether the next superstep pulls. asked: control[DIRECTION]."""
     if asked >= 0:
         return asked == PULL
     if front.form == ALL:
@@ -119,13 +119,16 @@ def pulls(front, asked, sizes, arcs):
 
 @helper
 def is_pull_cheaper(scouted, left, arcs):
-    """Whether to pull to a frontier that `scouted` arcs leave, of `arcs` in all."""
+    """Return whether pulling is cheaper, if `scouted` arcs leave the frontier.
+
+    left: number of arcs that leave unsettled vertices; arcs: number of all arcs.
+    """
     return scouted > (left // ARCS_PER_PULL if HAS_SETTLED else arcs // ALL_ARCS_PER_PULL)
 
 
 @helper
 def first_front(team, part, values, work, lists, counts, arcs, parameters):
-    """Make the first values of all local vertices; return the frontier and the counts after it."""
+    """Compute the first values of all local vertices; return the frontier and the new counts."""
     n, n_owned = part.sizes.n_global, np.uint64(part.sizes.n_owned)
     first, end = share_of(team, lists.bits.size)
     for word in range(first, end):
@@ -151,7 +154,10 @@ def first_front(team, part, values, work, lists, counts, arcs, parameters):
 
 @helper
 def pulled(team, part, values, work, lists, front, counts, step, parameters):
-    """Do a superstep that pulls; return the next frontier, the counts, how many arcs it took."""
+    """Do a superstep that pulls.
+
+    Returns the next frontier, the counts, and the number of arcs read.
+    """
     if front.form == QUEUE:
         put_into_bits(team, lists, front.length)
     elif FINDS_SENDERS and front.form == ALL:
@@ -180,7 +186,11 @@ def pulled(team, part, values, work, lists, front, counts, step, parameters):
 
 @helper
 def pushed_from(u, team, part, values, work, lists, counts, count, control, step, parameters):
-    """Push from one vertex: the buffer's new length, arcs that leave new vertices, arcs it took."""
+    """Push from one vertex.
+
+    Returns the new number of vertices in the buffer, the number of arcs that leave new vertices,
+    and the number of arcs read.
+    """
     n_owned, found, edges = np.uint64(part.sizes.n_owned), np.int64(0), np.int64(0)
     payload = payload_from(u, values[u], part, parameters)
     for way in range(ways_of(part)):
@@ -202,7 +212,10 @@ def pushed_from(u, team, part, values, work, lists, counts, count, control, step
 
 @helper
 def pushed(team, part, values, work, lists, front, counts, control, step, parameters):
-    """Do a superstep that pushes; return the next frontier, the counts, how many arcs it took."""
+    """Do a superstep that pushes.
+
+    Returns the next frontier, the counts, and the number of arcs read.
+    """
     if front.form != QUEUE:
         counts = put_into_queue(team, part, work, lists, front, counts)
     length = np.uint64(front.length)
@@ -231,7 +244,7 @@ def pushed(team, part, values, work, lists, front, counts, control, step, parame
 
 @helper
 def take_in(first, end, targets, found, part, values, lists, control, parameters):
-    """Apply found[first:end] to owned vertices targets[first:end]; queue those that change."""
+    """Apply found[first:end] to own vertices targets[first:end]; queue those that change."""
     n_owned, step = np.uint64(part.sizes.n_owned), control[STEP]
     for i in range(np.uint64(first), np.uint64(end)):
         u = np.uint64(targets[i])
@@ -247,7 +260,7 @@ def take_in(first, end, targets, found, part, values, lists, control, parameters
 
 @helper
 def exchanged(team, part, values, work, lists, front, edges, control, parameters):
-    """Exchange with the ranks of this computer after a superstep; return the frontier then."""
+    """Exchange with the ranks of this computer after a superstep; return the new frontier."""
     links = work.links
     fetch_add(control, EDGES, edges)
     barrier(team.sync, team.threads)
@@ -269,7 +282,7 @@ def exchanged(team, part, values, work, lists, front, edges, control, parameters
 
 @helper
 def is_over(links, control):
-    """Whether a kernel returns after an exchange: the same on all ranks."""
+    """Return whether a kernel returns after an exchange; the result is equal on all ranks."""
     scouted, left = control[TOTALS + ONE], control[TOTALS + ONE + ONE]
     is_told = control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
     is_empty = control[TOTALS] == 0 or control[ABORTED] != 0
@@ -280,12 +293,12 @@ def is_over(links, control):
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
     """Compute supersteps until control[STEP] is control[MOST_STEPS] or the frontier is empty.
 
-    If STEP is -1, the first values of all local vertices are made first, and STEP becomes 0.
-    control[DIRECTION]: PUSH or PULL, or -1: as costs less. If control[SHARED] is 1, an empty
-    frontier does not end the run. Before PULL with ghosts, their values are to be filled in, and
-    `see` is to be called. After PUSH, work.marked holds the control[MARKED] ghosts whose values
-    changed; with work.links, ranks have exchanged these themselves, after each superstep, until
-    they are to pull.
+    If STEP is -1, the first values of all local vertices are computed first, and STEP becomes 0.
+    control[DIRECTION]: PUSH, PULL, or -1 for whichever costs less. If control[SHARED] is 1, an
+    empty frontier does not end the run. Before PULL with ghosts, the caller must fill in the
+    ghosts' values and call `see`. After PUSH, work.marked contains the control[MARKED] ghosts whose
+    values changed; with work.links, ranks exchange these values themselves after each superstep,
+    until the next superstep pulls.
     """
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     arcs = np.int64(out.offsets[np.uint64(sizes.n_owned)])
@@ -332,9 +345,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 @kernel
 def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
-    """Apply values that other devices sent for owned vertices; queue those that change.
+    """Apply values that other devices sent for own vertices; queue those that change.
 
-    After a push, before the next superstep, by one thread. targets (s,): local numbers.
+    One thread calls this after a push, before the next superstep. targets (s,): local numbers.
     """
     part, lists = Part(sizes, vertices, out, out), lists_of(work, control[FLIPPED] == 1)
     size = np.int64(targets.size)
@@ -343,7 +356,7 @@ def deliver(sizes, vertices, out, targets, received_values, values, work, contro
 
 @kernel
 def take_marked(values, work, control, places, sent):
-    """Copy the marked ghosts' local numbers and values; forget the marks. Returns how many."""
+    """Copy the marked ghosts' local numbers and values; clear the marks. Returns their number."""
     bits, count = lists_of(work, control[FLIPPED] == 1).bits, control[MARKED]
     for i in range(np.uint64(count)):
         v = np.uint64(work.marked[i])
@@ -355,7 +368,7 @@ def take_marked(values, work, control, places, sent):
 
 @kernel
 def show(sizes, work, control, flags):
-    """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
+    """Set flags (n_local,) uint8 of own vertices: 1 for vertices in the frontier."""
     lists, form = lists_of(work, control[FLIPPED] == 1), control[FORM]
     for u in range(np.uint64(sizes.n_owned)):
         flags[u] = form == ALL or (form == BITS and is_set(lists.bits, u))
@@ -366,7 +379,7 @@ def show(sizes, work, control, flags):
 
 @kernel
 def see(sizes, work, control, flags):
-    """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+    """Read from flags (n_local,) uint8, set by their owners, which ghosts are in the frontier."""
     bits = lists_of(work, control[FLIPPED] == 1).bits
     for v in range(np.uint64(sizes.n_owned), np.uint64(sizes.n_local)):
         if flags[v]:

@@ -1,4 +1,4 @@
-"""A frontier of vertices as the frontier schedule stores it: a queue, a bitmap, or all."""
+"""The frontier of vertices, stored by the frontier schedule as queue, bitmap, or all vertices."""
 
 # mypy: ignore-errors
 from typing import NamedTuple
@@ -29,7 +29,10 @@ ALL_ARCS_PER_PULL = 20
 
 
 class Front(NamedTuple):
-    """The frontier, as all threads know it: the fields of `control` of the same names."""
+    """The frontier, known to all threads.
+
+    The fields have the meaning of the same fields of `control`.
+    """
 
     form: int
     length: int
@@ -49,7 +52,7 @@ class FrontLists(NamedTuple):
 
 @inner(counted=False, error_model="numpy")
 def lists_of(work, is_flipped):
-    """Return the lists of `work`, in their order now."""
+    """Return the queues and bitmaps of `work`; is_flipped: with the two of each exchanged."""
     if is_flipped:
         return FrontLists(work.other_queue, work.queue, work.other_bits, work.bits)
     return FrontLists(work.queue, work.other_queue, work.bits, work.other_bits)
@@ -79,7 +82,7 @@ def fill_bits(team, lists):
 
 @inner(counted=False, error_model="numpy")
 def put_into_queue(team, part, work, lists, front, counts):
-    """Queue the vertices of a frontier that is no queue; return the counts after it."""
+    """Queue the vertices of a frontier that is not stored as a queue; return the new counts."""
     n_owned, count = np.uint64(part.sizes.n_owned), np.int64(0)
     if front.form == ALL:
         first, end = share_of(team, n_owned)

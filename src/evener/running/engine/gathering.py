@@ -22,7 +22,7 @@ GATHERING = generating.CPU.with_templates({"dense": "gathering_kernels"})
 
 
 class DenseRange:
-    """Own vertices first to end - 1 of an engine with the dense schedule, computed alone."""
+    """Own vertices first to end - 1 of an engine with the dense schedule, computed separately."""
 
     def __init__(self, engine: Engine, first: int, end: int) -> None:
         self._engine = engine
@@ -40,7 +40,7 @@ class DenseRange:
         )
 
     def compute(self) -> float:
-        """Compute these vertices in the superstep that is next; return the sum of their changes."""
+        """Compute these vertices in the next superstep; return the sum of their changes."""
         engine = self._engine
         step = int(engine.control[STEP])
         engine.control[MOST_STEPS] = step + 1
@@ -51,12 +51,12 @@ class DenseRange:
 
 
 class GatherEngine:
-    """A program on one device's edges; it keeps values between supersteps.
+    """A program on one device's edges; values persist between supersteps.
 
-    A superstep is `gather`, then `sums` of mirrors combined with those of their masters, `apply`,
-    then `payloads` of masters copied to their mirrors. Masters without a mirror have all they need
-    in `gather`. change: sum of the absolute changes of the masters' values in the last superstep.
-    Raises InputError as Engine does.
+    In a superstep, `gather` is called, then `sums` of mirrors are combined with those of their
+    masters, then `apply` is called, then `payloads` of masters are copied to their mirrors. Masters
+    without mirrors are completely computed by `gather`. change: sum of the absolute changes of the
+    masters' values in the last superstep. Raises InputError as Engine does.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class GatherEngine:
 
     @property
     def values(self) -> Numbers:
-        """(n_local,) Values of masters, then of mirrors, of which only the first ones count."""
+        """Values (n_local,) of masters, then of mirrors; only those of masters are meaningful."""
         return self._engine.values
 
     @property
     def payloads(self) -> Numbers:
-        """(n_local,) What the copies of vertices send in the next superstep."""
+        """Payloads (n_local,) that the copies of vertices send in the next superstep."""
         return self._engine.payloads
 
     @property
@@ -103,31 +103,40 @@ class GatherEngine:
 
     @property
     def edges(self) -> int:
-        """Arcs looked at until now."""
+        """Number of arcs read so far."""
         return self._engine.edges
 
     def compile(self) -> None:
-        """Compile the kernels unless they are; no vertex gets a value. Raises InputError."""
+        """Compile the kernels if necessary, without computing values. Raises InputError."""
         self._engine.compile()
         # The control says that there is nothing to do.
         self._kernels.gather(0, 1, self._engine.sync, *self._gathering())
         self._kernels.apply(0, 1, self._engine.sync, *self._applying())
 
     def begin(self) -> None:
-        """Make the first values and payloads of all copies, which need no exchange for that."""
+        """Compute the initial values and payloads of all copies, which needs no exchange."""
         self._engine.advance(0)
 
     def continue_after(self, step: int) -> None:
-        """Take this number of supersteps as done: `payloads` are those that the next one reads."""
+        """Continue after this number of supersteps.
+
+        `payloads` are those that the next one reads.
+        """
         self._engine.control[STEP] = step
 
     def gather(self) -> None:
-        """Compute masters without a mirror; set `sums` of others to what arrives here for them."""
+        """Compute masters without mirrors.
+
+        Sets `sums` of other vertices to what arrives here for them.
+        """
         self.change = self._interior.compute()
         self._engine.pool.run(self._kernels.gather, self._engine.sync, *self._gathering())
 
     def apply(self) -> None:
-        """Make new values and payloads of the other masters from `sums`; this ends a superstep."""
+        """Compute new values and payloads of the other masters from `sums`.
+
+        This ends a superstep.
+        """
         self._engine.pool.run(self._kernels.apply, self._engine.sync, *self._applying())
         self.change += float(self._changes.sum())
         self._engine.control[STEP] += 1
@@ -144,7 +153,7 @@ class GatherEngine:
 
 
 def arcs_of_range(arcs: ArcsOf, first: int, end: int) -> ArcsOf:
-    """Return the arcs of vertices first to end - 1; nothing but later offsets is copied."""
+    """Return the arcs of vertices first to end - 1; copies only the offsets after `first`."""
     offsets = arcs.offsets[first : end + 1]
     a, b = int(offsets[0]), int(offsets[-1])
     weights = arcs.weights[a:b] if arcs.weights.size else arcs.weights

@@ -1,9 +1,9 @@
-"""The dense schedule where edges are divided: gather at all copies, apply at masters.
+"""The dense schedule if edges are divided: gather at all copies, apply at masters.
 
-A template, see hooks_kernels. A device has some of the arcs of a vertex: `gather` combines what
-arrives along these, for masters and mirrors; sums of mirrors are then added to those of their
-masters, and `apply` makes new values of them, gather and apply of [Gonzalez12]_, section 4.
-Vertices that have no mirror are computed by dense_kernels.
+This is a template, see hooks_kernels. A device has some of the arcs of a vertex: `gather` combines
+what arrives along these, for masters and mirrors. Sums of mirrors are then added to those of their
+masters, and `apply` computes the masters' new values: gather and apply of [Gonzalez12]_, section 4.
+Vertices without mirrors are computed by dense_kernels.
 """
 
 # mypy: ignore-errors
@@ -72,7 +72,10 @@ def apply(
     control,
     parameters,
 ):
-    """Make new values and payloads of sizes.n_owned masters from sums; changes: of each chunk."""
+    """Compute new values and payloads of sizes.n_owned masters from sums.
+
+    Sets `changes` of each chunk.
+    """
     if control[MOST_STEPS] < 0:
         return
     n, step, last = sizes.n_global, control[STEP], np.uint64(sizes.n_owned)

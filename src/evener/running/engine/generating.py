@@ -1,10 +1,10 @@
 """Writes and loads the module that runs one program: a schedule with the program's functions.
 
-The module is a copy of the schedule's template in which placeholders are replaced, and what
-templates share is put in. It is named by
-the hash of all that it depends on, and stored with the machine code of Evener's own kernels, so
-that another process which runs the same program compiles nothing. The program's functions are not
-copied but called: what Numba says of them has their own file and lines.
+The module is a copy of the schedule's template in which placeholders are replaced, and in which the
+parts shared by templates are inserted. Its name contains a hash of everything that it depends on,
+and it is stored with the machine code of Evener's own kernels, so that another process which runs
+the same program compiles nothing. The program's functions are called, not copied: Numba's messages
+about them have their own file and lines.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What modules are written for: threads of a CPU, or a CUDA device.
+    """What modules are generated for: threads of a CPU, or a CUDA device.
 
-    templates: schedule -> module of this room. head: the lines that define `kernel` and `helper`.
-    prepared: returns a function of a program, for a module, so that kernels can call it.
+    templates: schedule -> module of this package. head: returns the lines that define `kernel` and
+    `helper`. prepared: converts a program's function so that kernels can call it.
     """
 
     templates: Mapping[str, str]
@@ -91,8 +91,8 @@ class Target:
 def module_of(program: VertexProgram, target: Target | None = None) -> ModuleType:
     """Return the program's compiled schedule: a module with the kernels of its template.
 
-    target: the threads of a CPU unless given. Equal programs share one. Raises InputError for
-    functions that use what no kernel can.
+    target: by default the threads of a CPU. Equal programs share one module. Raises InputError for
+    functions that use something that kernels cannot use.
     """
     target = target or CPU
     told = "\n".join([digest_of(program, target), *sorted(_homes(program))])
@@ -104,10 +104,10 @@ def module_of(program: VertexProgram, target: Target | None = None) -> ModuleTyp
 
 
 def digest_of(program: VertexProgram, target: Target | None = None) -> str:
-    """Return a digest of all that values depend on, besides parameters and graph.
+    """Return a digest of everything that values depend on, except parameters and graph.
 
-    target: the threads of a CPU unless given. Raises InputError for functions that use what no
-    kernel can.
+    target: by default the threads of a CPU. Raises InputError for functions that use something that
+    kernels cannot use.
     """
     target = target or CPU
     marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
@@ -116,9 +116,9 @@ def digest_of(program: VertexProgram, target: Target | None = None) -> str:
 
 
 def compile_error(program: VertexProgram, error: Exception, weight: Any) -> InputError:
-    """Return what to say of an error of Numba: which of the program's functions, and its line.
+    """Return an error that names the program's function, and its line, that Numba cannot compile.
 
-    Each function is compiled alone, for the types that it is given. weight: one of an arc.
+    Each function is compiled separately, for its argument types. weight: an arc's weight.
     """
     value = np.dtype(program.dtype).type(0)
     sample = dict.fromkeys(("value", "payload", "old", "combined", "infinity"), value)
@@ -135,12 +135,12 @@ def compile_error(program: VertexProgram, error: Exception, weight: Any) -> Inpu
             return _of_function(program, name, _gist(str(own)), str(own))
         result = str(alone.nopython_signatures[-1].return_type)
         if not _NUMBER.match(result):
-            return _of_function(program, name, f"it returns {result}, not one number", "")
+            return _of_function(program, name, f"it returns {result} instead of one number", "")
     return InputError(f"{program.name} does not compile: {_gist(str(error))}")
 
 
 def is_compile_error(error: Exception) -> bool:
-    """Whether Numba raised it, which only kernels may name."""
+    """Return whether Numba raised the error; only kernels may import Numba's exceptions."""
     return type(error).__module__.startswith(("numba.", "numba_cuda."))
 
 
@@ -224,12 +224,12 @@ def _call(program: VertexProgram, hook: str) -> str:
 
 @cache
 def _source(module: str) -> str:
-    """Return the source of one of this room's modules."""
+    """Return the source of a module of this package."""
     return (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
 
 
 def _loaded(name: str, text: str, program: VertexProgram, target: Target) -> ModuleType:
-    """Write the module unless it is there, and run it with the program's functions in it."""
+    """Write the module if it does not exist, and run it with the program's functions in it."""
     path = program_file(name, text)
     loader = SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
@@ -250,10 +250,11 @@ _known: set[FunctionType] = set()
 
 
 def _compiled_inside(function: Any, module: str) -> Any:
-    """Return a function of the program after letting kernels call it, and what this calls.
+    """Return a program's function, compiled for calls in kernels, with the functions that it calls.
 
-    module: name of the program's module. A function of a file that is no module known to Python
-    becomes one of it: another process that loads the machine code asks for the function's module.
+    module: name of the program's module. A function whose file is not a known Python module is
+    assigned to this module: another process that loads the machine code imports the function's
+    module.
     """
     if function not in _known:
         _known.add(function)
@@ -279,7 +280,7 @@ CPU = Target(
 
 
 def _marks(program: VertexProgram, name: str) -> Iterator[str]:
-    """Yield all that the machine code of one function depends on."""
+    """Yield everything that the machine code of a function depends on."""
     waiting: list[Any] = [program.functions[name]]
     seen = set(waiting)
     while waiting:
@@ -298,13 +299,13 @@ def _marks(program: VertexProgram, name: str) -> Iterator[str]:
                 yield f"{key} is {value.__name__}"
             else:
                 kind = type(value).__name__
-                hint = "Only numbers, functions and modules may be used, and parameters."
+                hint = "Functions may use numbers, functions, modules and parameters."
                 message = f"{name}() uses {key}, which is of type {kind}"
                 raise program.refused(function, message, hint)
 
 
 def _homes(program: VertexProgram) -> set[str]:
-    """Return the modules of a program's functions, for which machine code asks when loaded."""
+    """Return the modules of a program's functions; loading machine code imports these."""
     waiting: list[Any] = list(program.functions.values())
     seen = set(waiting)
     while waiting:
@@ -316,7 +317,7 @@ def _homes(program: VertexProgram) -> set[str]:
 
 
 def _code_marks(code: CodeType) -> Iterator[object]:
-    """Yield what distinguishes a function's code from others."""
+    """Yield the properties that distinguish a function's code from other code."""
     yield code.co_code
     yield code.co_names
     yield code.co_varnames
@@ -328,7 +329,7 @@ def _code_marks(code: CodeType) -> Iterator[object]:
 
 
 def _used(function: FunctionType) -> dict[str, Any]:
-    """Return what a function takes from outside by name, without Python's own functions."""
+    """Return the global names that a function uses, with their values, except Python's builtins."""
     code = function.__code__
     names = {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
     used = {name: function.__globals__[name] for name in names if name in function.__globals__}
@@ -338,7 +339,7 @@ def _used(function: FunctionType) -> dict[str, Any]:
 
 
 def _of_function(program: VertexProgram, name: str, gist: str, said: str) -> InputError:
-    """Return the error of one function, at the line in it that Numba names last."""
+    """Return the error of one function, at the last line in it that Numba names."""
     file, first, last = _lines(program.functions[name])
     places = [
         int(line)
@@ -357,7 +358,7 @@ def _lines(function: Callable[..., Any]) -> tuple[str, int, int]:
 
 
 def _gist(said: str) -> str:
-    """Return the line of Numba's report that says most."""
+    """Return the most informative line of Numba's message."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", said).splitlines()]
     telling = [
         line
@@ -368,7 +369,7 @@ def _gist(said: str) -> str:
 
 
 def program_file(name: str, text: str) -> Path:
-    """Return the file of a module; write it unless it is there, and remove the oldest then."""
+    """Return the file of a module; if it does not exist, write it and remove the oldest files."""
     path = _folder() / f"{name}{ENDING}"
     if path.exists():
         with suppress(PermissionError):  # another user's: it is that user's to say when it was used
@@ -380,7 +381,7 @@ def program_file(name: str, text: str) -> Path:
 
 
 def remove_oldest(folder: Path, kept: int) -> None:
-    """Remove the programs of a folder except the last used `kept` ones, with machine code."""
+    """Remove a folder's programs except the last used `kept` ones, with their machine code."""
     programs = sorted(folder.glob(f"*{ENDING}"), key=_last_used, reverse=True)
     for program in programs[kept:]:
         machine_code = (folder / "__pycache__").glob(f"{program.stem}.*")
@@ -397,7 +398,7 @@ def _last_used(path: Path) -> float:
 
 @cache
 def _folder() -> Path:
-    """Return the folder of programs, which lies where machine code is stored."""
+    """Return the folder of programs, in the folder where machine code is stored."""
     folder = Path(components.stats.cache_path) / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

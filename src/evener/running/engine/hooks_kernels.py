@@ -1,13 +1,13 @@
-"""What the schedules call of a vertex program: here as placeholders, with their arguments.
+"""Functions of a vertex program that the schedules call: placeholders with their arguments.
 
 A schedule (dense_kernels.py and the like) is a template. `generating` writes a copy of it for each
-program, in which the import of this module is replaced by functions of the same names and
-arguments that call the program's own, and by the constants of its traits. So the templates read as
-any other module, and are checked as one; as they stand here they are not compiled.
+program, in which the import of this module is replaced by functions of the same names and arguments
+that call the program's own functions, and by the constants of its traits. So templates can be read
+and checked like any other module; they are not compiled in this form.
 
-value: of a vertex. payload: what a vertex sends, the same to all. message: what arrives along one
-arc. vertex: global number. degree: number of arcs leaving it. n: vertices of the whole graph.
-parameters: tuple of the program's parameters.
+value: of a vertex. payload: what a vertex sends, the same to all neighbours. message: what arrives
+along one arc. vertex: global number. degree: number of arcs leaving it. n: number of vertices of
+the whole graph. parameters: tuple of the program's parameters.
 """
 
 # mypy: ignore-errors
@@ -57,29 +57,29 @@ def joined(one, other):
 
 
 def join_at(array, place, value):
-    """Combine an entry with a message, in one step among threads; on CUDA devices alone."""
+    """Combine an entry with a message atomically; only on CUDA devices."""
 
 
 def applied(old, combined, degree, vertex, n, step, parameters):  # noqa: ARG001
-    """Return the new value of a vertex; step: supersteps before this one."""
+    """Return the new value of a vertex; step: number of supersteps before this one."""
     return combined
 
 
 def halts(change, step, n, parameters):  # noqa: ARG001
-    """Whether to stop after a superstep; change: sum of the values' absolute changes."""
+    """Return whether to stop after a superstep; change: sum of the values' absolute changes."""
     return False
 
 
 def is_settled(value, parameters):  # noqa: ARG001
-    """Whether no message can change this value any more."""
+    """Return whether no message can change this value any more."""
     return False
 
 
 def changes(old, new):
-    """Whether a value becomes another one; NaN stays, so that a run of NaN ends."""
+    """Return whether two values differ; NaN stays NaN, so that a run of NaN ends."""
     return new != old
 
 
 def bucket_of(value, parameters):  # noqa: ARG001
-    """Return the bucket in which a vertex of this value is handled, lower ones first."""
+    """Return the bucket in which a vertex with this value is processed; lower ones come first."""
     return 0

@@ -1,14 +1,15 @@
-"""One device's share of a run on edges: its supersteps, and exchanges of masters and mirrors.
+"""One device's part of a run on divided edges: supersteps, and exchanges of masters and mirrors.
 
-All devices are in the same superstep. Dense: masters send payloads to their mirrors, every device
-gathers along its own arcs, mirrors send their sums to their masters, which apply ([Gonzalez12]_,
-section 4). Sums of floating-point numbers are the device's own, then those of others by rising
-number: the same on each run. The other schedules: every copy of a vertex sends along its device's
-arcs; after a superstep values of mirrors that changed go to their masters, and from there to the
-other copies. So all copies are equal when a superstep begins, in the frontier or not.
+All devices are in the same superstep. Dense schedule: masters send payloads to their mirrors, every
+device gathers along its own arcs, mirrors send their sums to their masters, which apply
+([Gonzalez12]_, section 4). Sums of floating-point numbers are added in a fixed order, the device's
+own first, then those of others by ascending number, so that each run gives the same result. Other
+schedules: every copy of a vertex sends along its device's arcs; after a superstep, values of
+mirrors that changed are sent to their masters, and from there to the other copies. So all copies
+are equal when a superstep begins, and either all or none are in the frontier.
 
 MirrorUpdates exchanges values that changed. Both ends of a copy know which value the other has last
-seen, so that a message holds what differs alone, and nothing is sent back to where it came from
+seen, so a message contains only values that differ, and no value is sent back to its source
 ([Dathathri18]_, section 3.2).
 """
 
@@ -46,11 +47,11 @@ def run_share(
     parameters: dict[str, float],
     stretch: Stretch = WHOLE,
 ) -> DeviceRun:
-    """Run a program on one device's share, for up to `most` supersteps; all devices call.
+    """Run a program on one device's share, for up to `most` supersteps. Collective.
 
-    on: the ranks, one for each device; the device's threads; whom to tell how many supersteps are
-    done. stretch: from which state of the masters, and what is called after each superstep but that
-    which ends the program. Raises InputError as Engine does.
+    on: the ranks, one for each device; the device's threads; a function called with the number of
+    supersteps done. stretch: initial state of the masters, and the function called after each
+    superstep except the one that ends the program. Raises InputError as Engine does.
     """
     comm, pool, tell = on
     first = 0 if stretch.start is None else stretch.start.step
@@ -68,7 +69,7 @@ def run_share(
 def _run_dense(
     engine: GatherEngine, share: EdgeShare, steps: StepRecorder, most: int, stretch: Stretch
 ) -> DeviceRun:
-    """Run the dense schedule: one message each way for each mirror and superstep."""
+    """Run the dense schedule: each mirror receives and sends one message per superstep."""
     program = engine.program
     if stretch.start is not None:
         restore_gathering(engine, share, stretch.start)
@@ -124,12 +125,12 @@ class CopiesLoop:
         return self.result()
 
     def restore(self) -> None:
-        """Put the engine in the state from which the run is continued, if it is."""
+        """Restore the state from which the run is continued, if there is one."""
         if self.start is not None:
             restore_copies(self.engine, self.share, self.steps, self.start)
 
     def kept(self, **numbers: int) -> None:
-        """Save the state after a superstep; numbers: of the run as a whole."""
+        """Save the state after a superstep; numbers: totals of the whole run."""
         if self._keep is not None:
             given = self.engine, self.share, self.steps, self.read, numbers
             self._keep(self.steps.done, lambda: state_of_copies(*given), self.steps)
@@ -142,7 +143,7 @@ class CopiesLoop:
         self.steps.now.edges += self.engine.edges - before
 
     def update(self) -> int:
-        """Make all copies equal; return how many values came here."""
+        """Make all copies equal; return the number of values received."""
         received = self.updates.up(self.read, self.deliver)
         return received + self.updates.down(self.read, self.deliver)
 
@@ -152,7 +153,7 @@ class CopiesLoop:
         return found
 
     def deliver(self, targets: Numbers, values: Numbers) -> None:
-        """Apply values that other copies of these local vertices have."""
+        """Apply values of other copies to these local vertices."""
         self.engine.deliver(targets, values)
 
     def result(self) -> DeviceRun:
@@ -163,11 +164,11 @@ class CopiesLoop:
 
 
 class BucketLoop(CopiesLoop):
-    """The bucket schedule: each device on its own until nothing changes there."""
+    """The bucket schedule: each device computes independently until nothing changes on it."""
 
 
 class UnionLoop(CopiesLoop):
-    """The union schedule: a vertex has the value of its tree's root, once that is known."""
+    """The union schedule: a vertex has the value of its tree's root, once this is known."""
 
     def read(self, numbers: Numbers) -> Numbers:
         """Return the values of these vertices once those of their roots are known."""
@@ -218,7 +219,7 @@ class FrontierLoop(CopiesLoop):
         return self.result()
 
     def _update(self) -> int:
-        """Make all copies equal, also in the frontier."""
+        """Make all copies equal, including their membership in the frontier."""
         engine = self.engine
         if engine.control[places.FORM] == frontier.QUEUE:
             return self.update()
@@ -231,7 +232,7 @@ class FrontierLoop(CopiesLoop):
         return received
 
     def deliver(self, targets: Numbers, values: Numbers) -> None:
-        """Apply values of other copies; vertices that change are in the frontier."""
+        """Apply values of other copies; vertices that change join the frontier."""
         if self.engine.control[places.FORM] == frontier.QUEUE:
             self.engine.deliver(targets, values)
             return
@@ -241,7 +242,7 @@ class FrontierLoop(CopiesLoop):
         self._flags[targets[is_new]] = 1
 
     def _totals(self, left: int) -> Totals:
-        """Return for all devices: active vertices, arcs leaving them, arcs left."""
+        """Return totals over all devices: active vertices, arcs leaving them, arcs left."""
         engine, m = self.engine, self.share.n_masters
         control = engine.control
         if control[places.FORM] == frontier.QUEUE:
@@ -270,10 +271,10 @@ def state_of_copies(
     read: Read,
     numbers: Mapping[str, int],
 ) -> RunState:
-    """Return the state of a device's masters in the other schedules; all devices call.
+    """Return the state of a device's masters in the other schedules. Collective.
 
-    read: the values of copies after each device has sent its own. A vertex is active if it is on
-    any device.
+    read: returns the values of copies after each device has sent its own. A vertex is active if it
+    is active on any device.
     """
     m, active = share.n_masters, None
     if engine.program.schedule != "union":
@@ -289,7 +290,7 @@ def state_of_copies(
 
 
 def restore_gathering(engine: GatherEngine, share: EdgeShare, start: RunState) -> None:
-    """Put an engine of the dense schedule that has computed nothing in a state."""
+    """Restore a state in an engine of the dense schedule that has computed nothing yet."""
     engine.begin()
     engine.continue_after(start.step)
     m = share.n_masters
@@ -297,7 +298,10 @@ def restore_gathering(engine: GatherEngine, share: EdgeShare, start: RunState) -
 
 
 def restore_copies(engine: Engine, share: EdgeShare, steps: StepRecorder, start: RunState) -> None:
-    """Put an engine of the other schedules in a state, mirrors as their masters; all call."""
+    """Restore a state in an engine of another schedule; mirrors get their masters' state.
+
+    Collective.
+    """
     m, n = share.n_masters, share.computed.n_local
     whole: dict[str, Numbers] = {}
     for name in ("values", "active"):
@@ -318,10 +322,10 @@ Deliver = Callable[[Numbers, Numbers], None]
 
 
 class MirrorUpdates:
-    """The exchanges of changed values on one device; all devices make one and make the same calls.
+    """The exchanges of changed values on one device.
 
-    unknown: the value that no vertex needs to hear of, as it is combined with others in vain; what
-    all copies have at first.
+    All devices create one and make the same calls. unknown: a value that vertices need not be sent,
+    because combining with it changes nothing; initially the value of all copies.
     """
 
     def __init__(
@@ -342,31 +346,37 @@ class MirrorUpdates:
         self._told = np.full(self._mirrored.size, unknown, kind)  # to mirrors, of masters here
 
     def know(self, read: Read) -> None:
-        """Take what the engine has now as what all other copies have, too."""
+        """Assume that all other copies have the engine's present values."""
         self._known[:] = read(self._mirrors)
         self._told[:] = read(self._mirrored)
 
     def up(self, read: Read, deliver: Deliver) -> int:
-        """Bring values of mirrors that changed to their masters; return how many came here."""
+        """Send values of mirrors that changed to their masters.
+
+        Returns the number of values received.
+        """
         changed = self._changed(self._known, read(self._mirrors))
         found = self._swapped(self._up, changed, self._first, self._known)
         return self._delivered(found, self._told, 0, lambda at: self._mirrored[at], deliver)
 
     def down(self, read: Read, deliver: Deliver) -> int:
-        """Bring values of masters that changed to their mirrors; return how many came here."""
+        """Send values of masters that changed to their mirrors.
+
+        Returns the number of values received.
+        """
         changed = self._changed(self._told, read(self._mirrored))
         found = self._swapped(self._down, changed, 0, self._told)
         return self._delivered(found, self._known, self._first, lambda at: at, deliver)
 
     def _changed(self, seen: Numbers, now: Numbers) -> Numbers:
-        """Note what is new; return where."""
+        """Store the new values; return where they differ from those seen before."""
         with self._steps.timed("packing"):
             changed = np.flatnonzero((seen != now) & ~np.isnan(seen))  # which stays
             seen[changed] = now[changed]
         return changed
 
     def _swapped(self, way: SparseReduce, changed: Numbers, first: int, seen: Numbers) -> Any:
-        """Send what is new; return what came."""
+        """Send the changed values; return the values received."""
         steps = self._steps
         with steps.timed("waiting"):
             way.settle()  # others may still copy the messages of the superstep before
@@ -383,7 +393,7 @@ class MirrorUpdates:
     def _delivered(
         self, found: Any, seen: Numbers, first: int, numbers: Read, deliver: Deliver
     ) -> int:
-        """Note and apply what came; return how many values."""
+        """Store and apply the values received; return their number."""
         received = 0
         with self._steps.timed("unpacking"):
             for at, values in found:

@@ -1,8 +1,8 @@
-"""NearLinks: memory in which the ranks of one computer exchange from inside kernels.
+"""NearLinks: shared memory by which the ranks of one computer exchange from inside kernels.
 
-See near_kernels. Ranks are processes, one device each, all on one computer. While a kernel waits
-for another rank for long, a thread does what waits for MPI do: it answers those who ask who waits,
-and asks itself after the timeout.
+See near_kernels. Ranks are processes with one device each, all on one computer. If a kernel waits
+long for another rank, a thread replies to ranks that ask who is waiting, as waits for MPI do, and
+asks itself after the timeout.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ SPENT = ("computing", "packing", "waiting", "unpacking", "waiting")  # places 0 
 
 
 class NearLinks:
-    """The links of one rank, and who watches over its waits; all ranks make one together.
+    """The links of one rank, and its waits with a timeout; all ranks create one together.
 
-    links: what kernels are given. Used as a context, in which kernels run.
+    links: passed to kernels. Kernels run inside a `with` block of this object.
     """
 
     def __init__(self, comm: Comm, local: LocalGraph, engine: Engine) -> None:
@@ -64,7 +64,7 @@ class NearLinks:
 
     @classmethod
     def of(cls, comm: Comm, local: LocalGraph, engine: object) -> NearLinks | None:
-        """Return the links of a rank's engine; None where not all ranks can have some. All call."""
+        """Return the links of a rank's engine, or None if some rank cannot have any. Collective."""
         if not isinstance(comm, MpiComm) or comm.size == 1:
             return None
         can = isinstance(engine, Engine) and engine.program.schedule in LINKED
@@ -86,7 +86,7 @@ class NearLinks:
             self._memory.free()  # by all; after an error the others are ended
 
     def advance(self, most: int, steps: StepRecorder) -> tuple[int, int, int]:
-        """Compute supersteps until ranks are to pull, most are done, or it took long; record them.
+        """Compute and record supersteps until ranks must pull, `most` are done, or it takes long.
 
         Returns the totals of the frontier schedule.
         """
@@ -104,7 +104,10 @@ class NearLinks:
         return length, scouted, left
 
     def _record(self, count: int, edges: int, steps: StepRecorder) -> None:
-        """Record supersteps from rows 1 to `count` of the log; edges: looked at before."""
+        """Record supersteps from rows 1 to `count` of the log.
+
+        edges: number of arcs read before.
+        """
         began = NANO * float(self._log[0, kernels.ENTERED]) - steps.began
         for row in self._log[1 : count + 1].tolist():
             for place, name in enumerate(SPENT):
@@ -120,7 +123,10 @@ class NearLinks:
         return self._ended.is_set() or int(self._engine.control[ASLEEP]) != asleep
 
     def _watched(self) -> None:
-        """Answer for this rank and ask for others while its kernel waits; end the wait in error."""
+        """Reply for this rank and ask other ranks while its kernel waits.
+
+        Ends the wait if there is an error.
+        """
         control = self._engine.control
         while self._waits is not None and not self._ended.wait(WATCHED):
             if asleep := int(control[ASLEEP]):
@@ -136,7 +142,7 @@ class NearLinks:
 def _message_places(
     comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
 ) -> tuple[Memory | None, kernels.Links]:
-    """Make memory for a message of each ghost, after `first` bytes; return links that have it."""
+    """Allocate memory for a message of each ghost, after `first` bytes; return links with it."""
     links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
     starts = np.cumsum(counts).reshape(comm.size, comm.size) - np.array(counts, np.int64)
     homes = comm.exchange([local.sends.get(q, links.homes) for q in range(comm.size)])
@@ -157,10 +163,10 @@ def _message_places(
 def _shared_trees(
     comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
 ) -> tuple[Memory | None, kernels.Links]:
-    """Make memory for the parents of all vertices, after `first` bytes; return links with them.
+    """Allocate memory for the parents of all vertices, after `first` bytes; return links with it.
 
-    They take the place of the engine's own, which stay untouched: what the system had not given
-    before, it need not give.
+    They replace the engine's own parents, which are never written: so the system allocates no
+    memory for those.
     """
     links, memory = no_links(kind.name), comm.memory(first + local.n_global * NUMBER)
     if memory is None:

@@ -1,9 +1,9 @@
-"""Exchanges between the ranks of one computer from inside a kernel, by memory that they share.
+"""Exchanges between the ranks of one computer from inside a kernel, through shared memory.
 
-A superstep between two calls of a kernel costs some 50 us of Python and MPI; inside a kernel it
-costs two barriers. The first thread of each rank writes the ghosts that changed to memory that all
-ranks of the computer have in common, meets the others, applies what they wrote for its vertices,
-and meets them again to agree on what is next.
+Between two kernel calls, a superstep costs some 50 us of Python and MPI; inside a kernel it costs
+two barriers. The first thread of each rank writes the values of changed ghosts to memory that all
+ranks of the computer share, waits for the other ranks, applies what they wrote for its vertices,
+and waits again to agree on the next step.
 """
 
 # mypy: ignore-errors
@@ -51,12 +51,12 @@ FIRST_LINE = 2  # of the ranks' own lines in Links.sync, after those of the barr
 
 
 class Links(NamedTuple):
-    """What the ranks of a computer share; ranks: 0 where there is nothing to share.
+    """What the ranks of a computer share; ranks: their number, 0 if nothing is shared.
 
-    sync: barrier, a line of totals for each rank, and (ranks, ranks) how many messages go from one
-    to another. begins (ranks + 1,): first ghost of each owner. starts (ranks, ranks): where
-    messages from one to another begin in `places`, local numbers at the owner, and `values`. homes
-    (ghosts,): these numbers of this rank's ghosts. log: see above.
+    sync: barrier; a line of totals for each rank; and (ranks, ranks) numbers of messages from each
+    rank to each other. begins (ranks + 1,): first ghost of each owner. starts (ranks, ranks): where
+    messages from one rank to another begin in `places` (local numbers at the owner) and `values`.
+    homes (ghosts,): local numbers at the owner of this rank's ghosts. log: see above.
     """
 
     rank: int
@@ -75,7 +75,7 @@ usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
 
 @intrinsic
 def clock(typing):  # noqa: ARG001
-    """Return nanoseconds of the clock of time.perf_counter."""
+    """Return the nanoseconds of the clock of time.perf_counter."""
 
     def generate(context, builder, signature, arguments):  # noqa: ARG001
         word, number = ir.IntType(64), ir.IntType(32)
@@ -98,7 +98,7 @@ def enter(links):
 
 @inner(counted=False, error_model="numpy")
 def spend(links, row, place):
-    """Add the time since the last call to a place of a row; return the time."""
+    """Add the time since the last call to an entry of a row of the log; return the present time."""
     now = clock()
     links.log[row, place] += now - links.log[0, LAST]
     links.log[0, LAST] = now
@@ -113,13 +113,13 @@ def own_line(rank):
 
 @inner(counted=False, error_model="numpy")
 def count_at(links, source, to):
-    """Return where `sync` has how many messages go from one rank to another."""
+    """Return the index in `sync` of the number of messages from one rank to another."""
     return own_line(links.ranks) + np.uint64(source * links.ranks + to)
 
 
 @inner(counted=False, error_model="numpy")
 def met(links, control):
-    """Wait until all ranks are here; False where control[ABORTED] was set meanwhile."""
+    """Wait until all ranks are here; return False if control[ABORTED] was set meanwhile."""
     sync = links.sync
     generation = load(sync, GENERATION)
     if fetch_add(sync, ARRIVED, 1) == links.ranks - 1:
@@ -144,7 +144,7 @@ def met(links, control):
 
 @inner(counted=False, error_model="numpy")
 def send_marked(links, row, marked, bits, values, control):
-    """Write the marked ghosts' values where their owners find them; forget the marks."""
+    """Write the marked ghosts' values to where their owners read them; clear the marks."""
     for to in range(links.ranks):
         links.sync[count_at(links, links.rank, to)] = 0
     first = links.begins[0]
@@ -164,7 +164,7 @@ def send_marked(links, row, marked, bits, values, control):
 
 @inner(counted=False, error_model="numpy")
 def is_sent(links, row, marked, bits, values, control):
-    """Write this rank's messages after it has computed: whether all ranks have done so."""
+    """Write this rank's messages after computing; return whether all ranks have done so."""
     spend(links, row, COMPUTED)
     links.log[row, LOOKED] = control[EDGES]
     send_marked(links, row, marked, bits, values, control)
@@ -176,7 +176,7 @@ def is_sent(links, row, marked, bits, values, control):
 
 @inner(counted=False, error_model="numpy")
 def sum_totals(links, row, left, control):
-    """Put into control what all ranks have of LENGTH, SCOUTED and left; how many are LONG away."""
+    """Add up LENGTH, SCOUTED and left over all ranks in control, and ranks that ran for LONG."""
     place, now = own_line(links.rank), spend(links, row, UNPACKED)
     own = control[LENGTH], control[SCOUTED], left, np.int64(now - links.log[0, ENTERED] > LONG)
     for i in range(4):
@@ -191,7 +191,7 @@ def sum_totals(links, row, left, control):
 
 @inner(counted=False, error_model="numpy")
 def least_vote(links, row, vote, none, control):
-    """Return the least vote of all ranks; `none` where the wait for them was ended."""
+    """Return the least vote of all ranks; `none` if the wait for them was aborted."""
     links.sync[own_line(links.rank)] = vote
     spend(links, row, UNPACKED)
     least = none
@@ -204,7 +204,7 @@ def least_vote(links, row, vote, none, control):
 
 @inner(counted=False, error_model="numpy")
 def came(links, row, source):
-    """Return first and end of the messages from a rank; count them."""
+    """Return the range of the messages from a rank, and count them in the log."""
     count = links.sync[count_at(links, source, links.rank)] if source != links.rank else 0
     links.log[row, RECEIVED] += count
     first = links.starts[source, links.rank]

@@ -1,4 +1,4 @@
-"""ThreadPool: threads that run one compiled kernel together, each on a core of its own if asked."""
+"""ThreadPool: threads that run a compiled kernel together, each optionally bound to a core."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from evener.errors import InputError
 class ThreadPool:
     """The threads of one device; they wait between runs, and end when the pool is closed.
 
-    threads: how many; the caller's own thread is the first of them. cores: numbers of the cores to
-    which they are bound, one each; the caller's thread is bound as well while a kernel runs, or, as
-    binding takes 0.1 ms, for all of a block `with pool.bound()`.
-    Raises InputError for counts below 1, and for cores that do not fit or are not there.
+    threads: their number; the caller's own thread is the first. cores: numbers of the cores to
+    which they are bound, one each. The caller's thread is bound only while a kernel runs, or for a
+    whole block `with pool.bound()`, as binding takes 0.1 ms. Raises InputError for counts below 1,
+    and for cores that do not exist or do not match the threads.
     """
 
     def __init__(self, threads: int, cores: Sequence[int] | None = None) -> None:
         if threads < 1:
-            raise InputError(f"{threads} threads: at least 1 is needed")
+            raise InputError(f"the number of threads must be at least 1, not {threads}")
         if cores is not None and (len(cores) != threads or len(set(cores)) != threads):
             raise InputError(
                 f"{threads} threads on cores {list(cores)}: each thread needs its own core"
@@ -44,7 +44,7 @@ class ThreadPool:
     def run(self, kernel: Callable[..., object], *arguments: Any) -> None:
         """Call kernel(thread, threads, *arguments) on all threads; return when all have ended.
 
-        Raises what any of them raised.
+        Raises the exception of any of them.
         """
         threads = self.threads
         if threads == 1 and (self.cores is None or self._holds_caller):
@@ -64,7 +64,7 @@ class ThreadPool:
             raise errors[0]
 
     def prepare(self, kernel: Any, *arguments: Any) -> None:
-        """Compile a kernel, or load what was compiled, for arguments like these of `run`."""
+        """Compile or load a kernel for arguments of these types, which are those of `run`."""
         if hasattr(kernel, "compile"):  # without a JIT it is a function of Python
             given = (0, self.threads, *arguments)
             kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in given))
@@ -84,7 +84,10 @@ class ThreadPool:
 
     @contextmanager
     def bound(self) -> Iterator[None]:
-        """Bind the calling thread, which alone calls `run` meanwhile, to the first core."""
+        """Bind the calling thread to the first core during the block.
+
+        Only this thread may call `run`.
+        """
         if self.cores is None or self._holds_caller:
             yield
             return
@@ -98,7 +101,7 @@ class ThreadPool:
             os.sched_setaffinity(0, before)
 
     def _serve(self, thread: int) -> None:
-        """Do what `run` asks for until the pool is closed."""
+        """Carry out the calls of `run` until the pool is closed."""
         if self.cores is not None:
             os.sched_setaffinity(0, {self.cores[thread]})
         while True:

@@ -1,6 +1,6 @@
 """VertexProgram: an application as a few small functions of one vertex or one arc.
 
-A Solver is an application with a loop of its own.
+A Solver is an application with its own loop.
 """
 
 from __future__ import annotations
@@ -49,21 +49,23 @@ class VertexProgram:
     The functions take their arguments by name, from those that OFFERED lists and from `parameters`;
     each returns one number. `infinity` is the largest value of `dtype`, or infinite.
 
-    init: the first value of a vertex. emit: what it sends along all its arcs (its value unless
-    given). along: the message that arrives along one arc (what was sent unless given). combine:
-    "sum", "min", "max" or "or" of the messages. apply: the new value (of min, max and or, unless
-    given: combined with the old one). halt: whether to stop after a superstep (dense schedule).
+    init: the first value of a vertex. emit: what it sends along all its arcs; by default its value.
+    along: the message that arrives along one arc; by default what was sent. combine: "sum", "min",
+    "max" or "or" of the messages. apply: the new value; by default, for min, max and or, the old
+    value combined with the messages. halt: whether to stop after a superstep (dense schedule).
 
-    settled: whether no message can change a value any more. first: any one message of a superstep
-    will do. priority: the bucket in which a vertex is handled; messages must not be of a lower one
-    than what they were sent for. union: the value becomes the smallest number of a vertex in the
-    connected component; no function is called. in_place: a superstep may use values of its own.
+    settled: whether no message can change a value any more. first: any single message of a
+    superstep suffices. priority: the bucket in which a vertex is processed; a message must not have
+    a lower priority than the value that it was sent for. union: the value becomes the smallest
+    number of a vertex in the connected component; no function is called. in_place: a superstep may
+    use values that it has already changed.
 
-    direction: "out", messages go along arcs; "both", against them as well. schedule: chosen from
-    the traits unless given; with frontier and bucket, a vertex sends again if its value changed,
-    and at first if it is not what `combine` takes for no message (infinity for min).
+    direction: "out": messages go along arcs; "both": against them as well. schedule: by default
+    chosen from the traits. With frontier and bucket, a vertex sends again if its value changed, and
+    initially if its value differs from the result of `combine` for no message (infinity for min).
 
-    Raises InputError, with file and line of the function, for what does not fit together.
+    Raises InputError, with file and line of the function, for traits and functions that contradict
+    each other.
     """
 
     init: Callable[..., Any] | None = None
@@ -109,9 +111,9 @@ class VertexProgram:
 
     @classmethod
     def from_file(cls, path: str | Path) -> VertexProgram:
-        """Return the program of a Python file: PROGRAM, or functions and traits by their names.
+        """Return the program in a Python file: PROGRAM, or functions and traits by their names.
 
-        Raises InputError where the file cannot be read or run.
+        Raises InputError if the file cannot be read or run.
         """
         module = imported(Path(path))
         made = getattr(module, "PROGRAM", None)
@@ -126,22 +128,23 @@ class VertexProgram:
             raise
 
     def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
-        """Return the values of all parameters, these instead of the defaults.
+        """Return the values of all parameters: the given ones, and defaults for the others.
 
-        Raises InputError for names that the program does not have, and for a fraction where the
+        Raises InputError for names that the program does not have, and for a fraction if the
         default is an integer.
         """
         return tuple(parameters_of(self.name, self.parameters, parameters).values())
 
     @property
     def ends_by_itself(self) -> bool:
-        """Whether a run ends where no number of supersteps is asked for."""
+        """Return whether a run ends by itself if no number of supersteps is given."""
         return self.schedule != "dense" or self.halt is not None
 
     def halts(self, change: float, step: int, n: int, parameters: Sequence[float]) -> bool:
-        """Whether halt() ends a run. change: of all values; step: how many supersteps there were.
+        """Return whether halt() ends a run. change: sum of all changes.
 
-        n: vertices of the whole graph. parameters: as `given` returns them.
+        step: number of supersteps done. n: number of vertices of the graph. parameters: the result
+        of `given`.
         """
         assert self.halt is not None
         offered = {"change": change, "step": step, "n": n, "infinity": math.inf}
@@ -149,8 +152,10 @@ class VertexProgram:
         return bool(self.halt(**{name: offered[name] for name in arguments_of(self.halt)}))
 
     def wrong_priority(self, code: int) -> InputError:
-        """Return the error of priorities that may not be: 2 of a code, which are no numbers; 1, of
-        messages that are of lower ones than the values they were sent for.
+        """Return the error for invalid priorities.
+
+        code: 2: a priority is not a valid number; 1: a message had a lower priority than the value
+        that it was sent for.
         """
         if code == 2:
             return InputError(
@@ -162,7 +167,7 @@ class VertexProgram:
         )
 
     def refuse_nan(self, values: npt.NDArray[Any]) -> None:
-        """Raise InputError where a least or largest value is NaN: no message would change it."""
+        """Raise InputError if a value is NaN and messages are combined by min or max."""
         if self.combine in ("min", "max") and np.isnan(values).any():
             raise InputError(
                 f"{self.name}: a vertex has the value NaN, which min and max cannot order",
@@ -170,7 +175,7 @@ class VertexProgram:
             )
 
     def _chosen(self) -> str:
-        """Return the schedule that the traits call for."""
+        """Return the schedule that follows from the traits."""
         if self.union:
             return "union"
         if self.priority is not None:
@@ -184,13 +189,15 @@ class VertexProgram:
         offered = (*OFFERED[name], *self.parameters)
         for argument in inspect.signature(function).parameters.values():
             if argument.kind != argument.POSITIONAL_OR_KEYWORD:
-                raise self.refused(function, f"{name}() takes {argument}: name each argument", None)
+                raise self.refused(
+                    function, f"{name}() takes {argument}, but each argument must have a name", None
+                )
             if argument.name not in offered:
                 hint = (
                     f"{name} may take: {', '.join(offered)}; and names of `parameters`, such as "
                     f'parameters = {{"{argument.name}": 0}}.'
                 )
-                message = f"{name}() asks for {argument.name}, which it is not given"
+                message = f"{name}() has the argument {argument.name}, for which there is no value"
                 raise self.refused(function, message + meant(argument.name, offered), hint)
 
     def _check_traits(self) -> None:
@@ -213,15 +220,16 @@ class VertexProgram:
                 "combine must be min, max or or, not sum"
             )
         if self.combine == "or" and self.dtype.startswith("float"):
-            raise InputError(f"{self.name} combines by or: values must be integers")
+            raise InputError(f"{self.name} combines messages by or, so values must be integers")
         if self.halt is not None and self.schedule != "dense":
             message = (
-                f"halt() is of the dense schedule, not of {self.schedule}, which ends by itself"
+                f"halt() works only with the dense schedule; the schedule {self.schedule} ends by "
+                f"itself"
             )
             raise self.refused(self.halt, message, None)
 
     def refused(self, function: Any, message: str, hint: str | None) -> InputError:
-        """Return an error about one of the functions, with its place."""
+        """Return an error about one of the functions, with its file and line."""
         code = function.__code__
         line = code.co_firstlineno
         return InputError(f"{self.name}: {message}", file=code.co_filename, line=line, hint=hint)
@@ -230,10 +238,10 @@ class VertexProgram:
 def parameters_of(
     program: str, defaults: Mapping[str, float], given: Mapping[str, float]
 ) -> dict[str, float]:
-    """Return the values of all parameters of a program, those given instead of the defaults.
+    """Return the values of all parameters of a program: the given ones, defaults for others.
 
-    Raises InputError for names that it does not have, and for what is no integer of 64 bits where
-    the default is an integer.
+    Raises InputError for names that it does not have, and, if the default is an integer, for values
+    that are not 64-bit integers.
     """
     for name, value in given.items():
         if name not in defaults:
@@ -248,12 +256,15 @@ def parameters_of(
 
 @cache
 def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of a function's arguments; `halts` asks in each superstep."""
+    """Return the names of a function's arguments.
+
+    The result is cached, because `halts` needs it in each superstep.
+    """
     return tuple(inspect.signature(function).parameters)
 
 
 def imported(path: Path) -> Any:
-    """Return a Python file as a module."""
+    """Import a Python file and return it as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise InputError("a program must be a Python file, NAME.py", file=path)
@@ -275,13 +286,14 @@ class Solver:
     """An application that each device runs by a function, which exchanges through a Halo.
 
     solve(comm, local, pool, tell, most=, **parameters): what one device does, for up to `most`
-    supersteps; returns its values and what its supersteps took. want: the arcs that each device's
-    part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
-    so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
-    whether arcs have weights): of its arrays on a device; one of type `exchanged` is exchanged.
-    bytes_on_devices(graph, partition): the same for each device, where it is known more exactly of
-    a whole graph; it is None, or returns None, where it is not.
-    solve_on_edges: the same as `solve` for an EdgeShare; None: it is not run on blocks of edges.
+    supersteps; returns its values and the record of its supersteps. want: the arcs that each
+    device's part contains. parameters: their defaults. moves: whether `solve` takes `stretch`, a
+    Stretch, so that vertices may change device during the run. bytes_held(own vertices, local
+    vertices, arcs, whether arcs have weights): the bytes of its arrays on a device; one array of
+    type `exchanged` is exchanged. bytes_on_devices(graph, partition): the bytes on each device, if
+    they can be computed more exactly from a whole graph; it is None, or returns None, if they
+    cannot. solve_on_edges: the same as `solve` for an EdgeShare; None: it does not run on blocks of
+    edges.
     """
 
     name: str
@@ -298,5 +310,5 @@ class Solver:
     schedule = "dense"  # every superstep looks at each arc once
 
     def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
-        """Return the values of all parameters, these instead of the defaults; see VertexProgram."""
+        """Return the values of all parameters: the given ones, and defaults; see VertexProgram."""
         return tuple(parameters_of(self.name, self.parameters, parameters).values())

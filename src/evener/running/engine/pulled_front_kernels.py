@@ -1,6 +1,6 @@
-"""What a vertex pulls from its neighbours that are in the frontier.
+"""Pulls of the frontier schedule: what a vertex reads from its neighbours in the frontier.
 
-Part of the template frontier_kernels, as pushing_kernels is.
+Part of the template frontier_kernels, like pushing_kernels.
 """
 
 # mypy: ignore-errors
@@ -30,7 +30,7 @@ FINDS_SENDERS = TAKES_FIRST and not (IS_WEIGHTED or GOES_BOTH_WAYS)
 def unsettled(first, last, values, parameters):
     """Return the bits of the vertices of a word that messages can change.
 
-    Apart from what follows, without branches, so that several vertices are asked at once: in late
+    This is a separate loop without branches, so that several vertices are tested at once: in late
     supersteps of a search nearly all are settled.
     """
     found = np.uint64(0)
@@ -42,7 +42,7 @@ def unsettled(first, last, values, parameters):
 
 @helper
 def gathered(u, part, values, bits, is_all, parameters):
-    """Return the messages to a vertex from the frontier, combined, and how many arcs it took."""
+    """Return the combined messages to a vertex from the frontier, and the number of arcs read."""
     combined, looked = as_value(IDENTITY), np.int64(0)
     for way in range(ways_of(part)):
         arcs = part.into if way == 0 else part.out
@@ -63,7 +63,7 @@ def gathered(u, part, values, bits, is_all, parameters):
 
 @helper
 def changed(u, combined, part, values, step, parameters):
-    """Apply what a vertex pulled: whether it changed."""
+    """Apply what a vertex pulled; return whether it changed."""
     old = values[u]
     new = applied_at(u, old, combined, part, step, parameters)
     if not changes(old, new):
@@ -74,7 +74,7 @@ def changed(u, combined, part, values, step, parameters):
 
 @helper
 def all_pulled(first, last, part, values, lists, is_all, step, parameters):
-    """Pull to the vertices of a word: the bits of those that changed, how many arcs it took."""
+    """Pull to the vertices of a word; return the bits of those that changed, and the arcs read."""
     active, edges = np.uint64(0), np.int64(0)
     left = unsettled(first, last, values, parameters)
     while left != 0:
@@ -90,10 +90,11 @@ def all_pulled(first, last, part, values, lists, is_all, step, parameters):
 
 @helper
 def first_pulled(first, last, part, values, lists, senders, step, parameters):
-    """Pull to the vertices of a word where FINDS_SENDERS; returns as `all_pulled`.
+    """Pull to the vertices of a word if FINDS_SENDERS; returns the same as `all_pulled`.
 
-    senders: room for 64 numbers. Who sends is found first, and what they send is read afterwards:
-    so reads from memory overlap instead of holding up the search. lists.bits says who is in it.
+    senders: scratch for 64 numbers. First the sender of each vertex is found, then the values are
+    read: so memory reads overlap and do not delay the search. lists.bits is the bitmap of the
+    frontier.
     """
     offsets, ends, bits = part.into.offsets, part.into.ends, lists.bits
     active, reached, edges = np.uint64(0), np.uint64(0), np.int64(0)
@@ -126,7 +127,7 @@ def first_pulled(first, last, part, values, lists, senders, step, parameters):
 
 @helper
 def pulled_word(word, part, values, lists, senders, is_all, step, parameters):
-    """Pull to the 64 vertices of a word of the bitmap: how many changed, how many arcs it took."""
+    """Pull to the 64 vertices of a word; return how many changed, and the number of arcs read."""
     first = word << np.uint64(6)
     last = min(first + np.uint64(64), np.uint64(part.sizes.n_owned))
     if FINDS_SENDERS:

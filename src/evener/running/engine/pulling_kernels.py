@@ -1,7 +1,7 @@
-"""What the dense schedules share: the messages along all arcs of a vertex, combined.
+"""Shared code of the dense schedules: combines the messages along all arcs of a vertex.
 
-Part of their templates, see hooks_kernels: `generating` puts this file's text, too, in place of its
-import.
+Part of their templates, see hooks_kernels: `generating` also inserts the text of this file in place
+of its import.
 """
 
 # mypy: ignore-errors
@@ -29,8 +29,8 @@ def message(payloads, arcs, j, parameters):
 def pulled(combined, u, arcs, payloads, parameters):
     """Return the messages along all arcs of a vertex, combined.
 
-    Those at even and odd places are combined apart, as additions wait for each other, and together
-    at the end: floating-point sums depend on the order of arcs alone.
+    Messages at even and odd positions are combined separately, as additions wait for each other,
+    and joined at the end: floating-point sums depend only on the order of arcs.
     """
     j, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
     other = as_value(IDENTITY)

@@ -1,8 +1,8 @@
-"""What the schedules frontier and bucket share: sending a vertex's value, and receiving it.
+"""Shared code of the schedules frontier and bucket: sends a vertex's value, and receives messages.
 
-Part of both templates, see hooks_kernels: `generating` puts this file's text, too, in place of its
-import. Asking 64 arcs at once which of them change a value, as pulls ask vertices, takes 1.3 to 2.3
-times as long: values are gathered from all over memory.
+Part of both templates, see hooks_kernels: `generating` also inserts the text of this file in place
+of its import. Testing 64 arcs at once for changes, as pulls test vertices, takes 1.3 to 2.3 times
+as long, because values are gathered from all over memory.
 """
 
 # mypy: ignore-errors
@@ -23,7 +23,7 @@ from evener.running.engine.hooks_kernels import (
 
 @helper
 def ways_of(part):
-    """Return 2 where arcs count both ways and differ, else 1."""
+    """Return 2 if messages go along and against arcs and the lists differ, else 1."""
     return 2 if GOES_BOTH_WAYS and part.sizes.is_directed else 1
 
 
@@ -35,7 +35,7 @@ def weight_of(arcs, j):
 
 @helper
 def payload_from(u, value, part, parameters):
-    """Return what a vertex of this value sends."""
+    """Return what a vertex with this value sends."""
     degree, vertex = degree_of(part.vertices, part.out, u), number_of(part.vertices, u)
     return payload_of(value, degree, vertex, part.sizes.n_global, parameters)
 
@@ -49,7 +49,7 @@ def applied_at(u, old, message, part, step, parameters):
 
 @helper
 def received(v, message, values, threads, part, step, parameters):
-    """Apply a message to a vertex's value among threads: whether it changed, and the value."""
+    """Apply a message to a vertex's value atomically; return whether it changed, and the value."""
     old = values[v]
     if HAS_SETTLED and is_settled(old, parameters):
         return False, old

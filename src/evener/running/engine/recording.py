@@ -1,4 +1,4 @@
-"""StepRecorder: what each superstep takes on one device, and the calls that take it."""
+"""StepRecorder: records what each superstep costs on one device, and makes the exchanges."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ T = TypeVar("T")
 class Superstep:
     """What one device did in one superstep.
 
-    computing, packing, waiting, unpacking [s]: packing and unpacking are of messages, waiting for
-    messages and for the other devices. sent [B]; sent_to: device -> its part of that. received:
-    messages, each for one vertex. edges: arcs looked at. spans: which of the four it did, from when
-    [s, from the first superstep's beginning] and how long [s], in order.
+    computing, packing, waiting, unpacking [s]: packing and unpacking of messages, waiting for
+    messages and for other devices. sent [B]; sent_to: device -> bytes sent to it. received: number
+    of messages, each for one vertex. edges: number of arcs read. spans: the sequence of these
+    activities: which one, its start [s, since the beginning of the first superstep] and its
+    duration [s].
     """
 
     computing: float = 0.0
@@ -40,12 +41,12 @@ class Superstep:
     spans: list[tuple[str, float, float]] = field(default_factory=list)
 
     def count_sent(self, device: int, n_bytes: int) -> None:
-        """Add to what was sent to a device [B]."""
+        """Add to the bytes sent to a device."""
         self.sent += n_bytes
         self.sent_to[device] = self.sent_to.get(device, 0) + n_bytes
 
     def add(self, name: str, began: float, seconds: float) -> None:
-        """Count seconds of computing, packing, waiting or unpacking."""
+        """Add seconds of computing, packing, waiting or unpacking."""
         setattr(self, name, getattr(self, name) + seconds)
         if seconds > 0:
             self.spans.append((name, began, seconds))
@@ -55,9 +56,9 @@ class Superstep:
 class VertexMove:
     """Vertices that changed device in a run, after `step` supersteps.
 
-    kind: how their devices were found, as in evener.rebalancing.Move. vertices: how many. began
-    [s]: from the first superstep's beginning; seconds: from asking for it until supersteps went on.
-    saving [s a superstep], cost [s]: predicted.
+    kind: how their devices were found, as in evener.rebalancing.Move. vertices: their number. began
+    [s]: since the beginning of the first superstep; seconds: from the request until supersteps
+    continued. saving [s per superstep], cost [s]: predictions.
     """
 
     step: int
@@ -71,11 +72,11 @@ class VertexMove:
 
 @dataclass(frozen=True)
 class Reordering:
-    """What came of the search for a better order of a device's vertices; see running.locality.
+    """The result of the search for a better order of a device's vertices; see running.locality.
 
     seconds: CPU time of the search. step: superstep after which the order was changed; None: it was
-    not. before, after [s]: median computing of a superstep, NaN where not measured. is_kept:
-    whether the new order stayed.
+    not changed. before, after [s]: median computing time of a superstep, NaN if not measured.
+    is_kept: whether the new order was kept.
     """
 
     seconds: float
@@ -86,19 +87,22 @@ class Reordering:
 
     @property
     def break_even(self) -> float:
-        """Supersteps after which the search has paid for itself; infinite where it never does."""
+        """Number of supersteps after which the search has paid for itself.
+
+        Infinite if it never does.
+        """
         saved = self.before - self.after
         return self.seconds / saved if saved > 0 else math.inf
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceRun:
-    """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all.
+    """One device's run: the values (m,) of its vertices, its supersteps, and their total seconds.
 
-    first: supersteps that were done before it, where a run was continued. began [s]: on the clock
-    of time.perf_counter. owned (m,): its vertices at the end by global number; None: those that it
-    was given. moves: of vertices between devices. asking [s]: whether vertices were to move.
-    reordering: of its vertices, None where not asked for.
+    first: number of supersteps done before, if the run was continued. began [s]: on the clock of
+    time.perf_counter. owned (m,): global numbers of its vertices at the end; None: the initial
+    ones. moves: moves of vertices between devices. asking [s]: time for deciding whether vertices
+    move. reordering: of its vertices, None if not requested.
     """
 
     values: npt.NDArray[Any]
@@ -113,7 +117,7 @@ class DeviceRun:
 
 
 def joined(first: DeviceRun, rest: DeviceRun) -> DeviceRun:
-    """Return two parts of a device's run as one, the seconds between them included."""
+    """Return two parts of a device's run as one, including the seconds between them."""
     later = rest.began - first.began
     for step in rest.steps:
         step.spans = [(name, began + later, seconds) for name, began, seconds in step.spans]
@@ -122,7 +126,7 @@ def joined(first: DeviceRun, rest: DeviceRun) -> DeviceRun:
 
 
 class Timed:
-    """Adds the seconds of a block `with` it to a field of a recorder's superstep."""
+    """Adds the seconds of a `with` block to a field of a recorder's superstep."""
 
     def __init__(self, steps: StepRecorder, name: str) -> None:
         self._steps, self._name = steps, name
@@ -136,11 +140,12 @@ class Timed:
 
 
 class StepRecorder:
-    """Records the supersteps of one device while it computes and exchanges by its halo.
+    """Records the supersteps of one device while it computes, and exchanges by its halo.
 
-    comm: a rank for each device, which all make one. local: this device's part. steps: those that
-    have ended. now: the one under way; `begin` starts the clock. began [s]: when, on that of
-    time.perf_counter. tell: called with the number of supersteps done, `first` of them before.
+    comm: one rank per device; all create a recorder. local: this device's part. steps: the
+    supersteps that have ended. now: the current superstep; `begin` starts the clock. began [s]:
+    start on the clock of time.perf_counter. tell: called with the number of supersteps done,
+    including `first` earlier ones.
     """
 
     def __init__(
@@ -159,7 +164,7 @@ class StepRecorder:
         self._ended: float | None = None
 
     def begin(self) -> None:
-        """Start the clock, once all devices are here."""
+        """Start the clock, once all devices have called this."""
         self.comm.barrier()
         self.began = time.perf_counter()
 
@@ -169,21 +174,21 @@ class StepRecorder:
         return time.perf_counter() - self.began
 
     def stop(self) -> None:
-        """Stop the clock: supersteps that are recorded from here on have ended before."""
+        """Stop the clock: supersteps recorded from now on have already ended."""
         self._ended = self.seconds
 
     @property
     def done(self) -> int:
-        """Supersteps that have ended, with those before."""
+        """Number of supersteps that have ended, including earlier ones."""
         return self._first + len(self.steps)
 
     def result(self, values: npt.NDArray[Any]) -> DeviceRun:
-        """Return the run until now, with the values (m,) of the device's own vertices."""
+        """Return the run so far, with the values (m,) of the device's own vertices."""
         seconds = self.seconds if self._ended is None else self._ended
         return DeviceRun(values, self.steps, seconds, self._first, self.began)
 
     def timed(self, name: str) -> Timed:
-        """Add the seconds of the block to a field of the superstep under way."""
+        """Add the seconds of the block to a field of the current superstep."""
         return Timed(self, name)
 
     def exchange(self, x: npt.NDArray[Any]) -> None:
@@ -194,7 +199,7 @@ class StepRecorder:
             self.now.count_sent(q, numbers.size * x.itemsize)
 
     def exchange_by(self, exchange: Callable[[], None], item: int) -> None:
-        """Let another function exchange what the halo would, values of this size [B]."""
+        """Exchange by another function instead of the halo; item [B]: size of a value."""
         with self.timed("waiting"):
             exchange()
         for q, numbers in self._sends.items():
@@ -210,7 +215,7 @@ class StepRecorder:
     def to_owners(
         self, ghosts: npt.NDArray[Any], values: npt.NDArray[Any]
     ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-        """Send values of ghosts to their owners; yield own vertices and values that came here."""
+        """Send values of ghosts to their owners; yield own vertices and the values received."""
         with self._of_halo():
             found = self.halo.to_owners(ghosts, values)
         for q, count in self.halo.sparse_of(values.dtype).sent.items():
@@ -219,7 +224,7 @@ class StepRecorder:
 
     @contextmanager
     def _of_halo(self) -> Iterator[None]:
-        """Add what the halo takes in the block to the superstep under way."""
+        """Add the times of the halo in the block to the current superstep."""
         times, began = self.halo.times, self.seconds
         before = times.packing, times.waiting, times.unpacking
         yield
@@ -238,7 +243,7 @@ class StepRecorder:
         return float(sum(self.gathered(value)))
 
     def end(self, received: int) -> None:
-        """End the superstep under way, in which this number of messages was received."""
+        """End the current superstep, in which this number of messages was received."""
         self.now.received = received
         self.steps.append(self.now)
         self.now = Superstep()

@@ -1,8 +1,8 @@
-"""Rows of a graph or matrix cut into parts, one for each block of threads of a CUDA device.
+"""Divides rows of a graph or matrix into parts, one for each block of threads of a CUDA device.
 
-As CSR-Adaptive: Greathouse and Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs Using
-the CSR Storage Format (2014). A part is consecutive rows with at most `room` arcs together, or a
-piece of one row that has more. Compiled for the CPU.
+This is CSR-Adaptive: Greathouse and Daga, Efficient Sparse Matrix-Vector Multiplication on GPUs
+Using the CSR Storage Format (2014). A part consists of consecutive rows with together at most
+`room` arcs, or is a piece of one row with more arcs. Compiled for the CPU.
 """
 
 # mypy: ignore-errors
@@ -14,10 +14,10 @@ from evener.jit import njit
 
 
 class RowParts(NamedTuple):
-    """Parts, all of the offsets' dtype: part b begins in row rows[b], at arc places[b].
+    """The parts: part b begins in row rows[b], at arc places[b].
 
-    rows, places (parts + 1,). A part with fewer arcs than its first row is a piece of it. long (l,
-    2): rows in pieces, and the first part of each.
+    rows, places (parts + 1,), of the offsets' dtype. A part with fewer arcs than its first row is a
+    piece of this row. long (l, 2): rows in pieces, and the first part of each.
     """
 
     rows: np.ndarray
@@ -28,7 +28,7 @@ class RowParts(NamedTuple):
 def row_parts(offsets, n, room, most_rows):
     """Return the RowParts of rows 0 to n - 1, whose arcs begin at offsets (n + 1,).
 
-    room: arcs of a part at most; most_rows: rows of a part at most.
+    room: largest number of arcs of a part; most_rows: largest number of rows of a part.
     """
     none = np.empty(0, offsets.dtype)
     count, n_long = cut_rows(offsets, n, room, most_rows, none, none, none.reshape(0, 2))
@@ -40,7 +40,10 @@ def row_parts(offsets, n, room, most_rows):
 
 @njit(cache=True)
 def cut_rows(offsets, n, room, most_rows, rows, places, long):
-    """Return numbers of parts and of rows in pieces; fill in RowParts unless `rows` is empty."""
+    """Return the numbers of parts and of rows in pieces.
+
+    Fills in RowParts unless `rows` is empty.
+    """
     fills = rows.size > 0
     parts, n_long, u = 0, 0, 0
     while u < n:

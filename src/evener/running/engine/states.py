@@ -1,8 +1,9 @@
-"""RunState: what is needed of a run between two supersteps to continue it.
+"""RunState: the data between two supersteps from which a run is continued.
 
-It names vertices by their global numbers and knows nothing of ghosts, queues and buckets, so that
-other devices, also more or fewer, can continue. Values come out the same; the number of supersteps,
-too, but for the union schedule, where each device joins its vertices anew at first.
+It identifies vertices by global numbers and contains no ghosts, queues and buckets, so that other
+devices, also more or fewer, can continue the run. The resulting values are the same. The number of
+supersteps is the same, too, except for the union schedule, in which each device first joins its
+vertices again.
 """
 
 from __future__ import annotations
@@ -25,13 +26,12 @@ Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class RunState:
-    """A run after `step` supersteps: of all vertices by number, or of a device's in their order.
+    """A run after `step` supersteps: all vertices by number, or a device's vertices in their order.
 
-    values: of vertices, of a solver (n, c). payloads: what they send in the next superstep; None
-    unless the schedule is dense and the run a program's. active: 1 for those which are handled in
-    it, uint8; None for schedules dense and union.
-    numbers: of the run as a whole, which the frontier schedule needs to choose its direction, and
-    solvers as their sums.
+    values: of vertices; (n, c) for a solver. payloads: what vertices send in the next superstep;
+    None except for programs with the dense schedule. active: 1 for vertices that are processed in
+    the next superstep, uint8; None for schedules dense and union. numbers: totals of the run, from
+    which the frontier schedule chooses its direction; solvers store their sums here.
     """
 
     step: int
@@ -63,7 +63,10 @@ def state_of(engine: Engine, numbers: Mapping[str, int] | None = None) -> RunSta
 
 
 def restore(engine: Engine, halo: Halo, state: RunState) -> None:
-    """Put an engine that has computed nothing in a state; all devices call, each with its part."""
+    """Restore a state in an engine that has computed nothing yet. Collective.
+
+    Each device passes its part of the state.
+    """
     {
         "dense": _restore_dense,
         "frontier": _restore_frontier,

@@ -1,4 +1,4 @@
-"""StepCounts: what the engines of CPUs and of CUDA devices have in common."""
+"""StepCounts: counters that the engines of CPUs and of CUDA devices have in common."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from evener.running.local_graphs import LocalGraph
 
 
 class StepCounts:
-    """Numbers of an engine that `control` holds, in this computer's memory."""
+    """Counters of an engine, read from `control`, which is in this computer's memory."""
 
     control: npt.NDArray[Any]
 
     @property
     def supersteps(self) -> int:
-        """Supersteps until now."""
+        """Number of supersteps so far."""
         return int(self.control[STEP])
 
     @property
     def edges(self) -> int:
-        """Arcs looked at until now."""
+        """Number of arcs read so far."""
         return int(self.control[EDGES])
 
     @property
     def has_ended(self) -> bool:
-        """Whether no superstep is left to do."""
+        """Whether no superstep is left."""
         return bool(self.control[ENDED])
 
     def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:  # noqa: ARG002
-        """Return what exchanges payloads where they are; None: a Halo does, in `payloads`."""
+        """Return an object that exchanges payloads in place; None: a Halo exchanges `payloads`."""
         return None

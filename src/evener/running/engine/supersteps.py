@@ -1,9 +1,9 @@
-"""One device's share of a run on many: supersteps of its engine, and exchanges between them.
+"""One device's part of a run on many: supersteps of its engine, and exchanges between them.
 
 All devices are in the same superstep (BSP, [Guo16]_ section II). How they exchange depends on the
-schedule. Dense: owners send payloads to their ghosts before each superstep. The others: after a
-superstep, values of ghosts that changed go to their owners, at most one message for a vertex from
-each device; before a superstep that pulls, owners send values and frontier to their ghosts.
+schedule. Dense: owners send payloads to their ghosts before each superstep. Others: after a
+superstep, values of ghosts that changed are sent to their owners, at most one message for a vertex
+from each device; before a superstep that pulls, owners send values and frontier to their ghosts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ Keep = Callable[[int, Callable[[], RunState], StepRecorder], bool]
 
 
 class Stretch(NamedTuple):
-    """What of a longer run is run: from which state, None for the beginning, and until when."""
+    """A part of a longer run.
+
+    start: its initial state; None: the beginning of the run. keep: called after each superstep, may
+    save the state and stop the run.
+    """
 
     start: RunState | None = None
     keep: Keep | None = None
@@ -43,7 +47,7 @@ WHOLE = Stretch()
 
 
 class DeviceEngine(Protocol):
-    """What an engine offers, on threads of a CPU or on a CUDA device; see Engine."""
+    """Protocol of an engine, on threads of a CPU or on a CUDA device; see Engine."""
 
     program: VertexProgram
     parameters: tuple[float, ...]
@@ -71,11 +75,11 @@ class DeviceEngine(Protocol):
 
 
 class SuperstepLoop:
-    """Runs a device's engine in step with those of all other devices; every rank makes one.
+    """Runs a device's engine in the same supersteps as all other devices; every rank creates one.
 
-    comm: a rank for each device. local: this device's part. tell: called with the number of
-    supersteps done. start: the state of this device's vertices from which a run is continued.
-    keep: called after each superstep but that which ends the program.
+    comm: one rank per device. local: this device's part. tell: called with the number of supersteps
+    done. start: the state of this device's vertices from which the run is continued. keep: called
+    after each superstep except the one that ends the program.
     """
 
     def __init__(
@@ -114,7 +118,10 @@ class SuperstepLoop:
         return self.steps.result(values)
 
     def _prepared(self) -> AbstractContextManager[object]:
-        """Make what exchanges need, before the clock starts; return in what they take place."""
+        """Create the objects that exchange, before the clock starts.
+
+        Returns a context for the exchanges.
+        """
         engine = self.engine
         if engine.program.schedule != "dense":
             if self._flags.size and isinstance(engine, Engine):
@@ -137,7 +144,7 @@ class SuperstepLoop:
 
     @property
     def _first(self) -> int:
-        """Supersteps that were done before this run."""
+        """Number of supersteps done before this run."""
         return 0 if self._start is None else self._start.step
 
     # The dense schedule.
@@ -215,7 +222,7 @@ class SuperstepLoop:
         return length, scouted, left
 
     def _send_frontier(self) -> None:
-        """Bring values and frontier of owners to their ghosts, before a superstep that pulls."""
+        """Send values and frontier of owners to their ghosts, before a superstep that pulls."""
         engine = self.engine
         with self.steps.timed("packing"):
             values = engine.shared_values
@@ -226,7 +233,10 @@ class SuperstepLoop:
             engine.see(self._flags)
 
     def _deliver(self) -> int:
-        """Send values of ghosts that changed to their owners; return how many came here."""
+        """Send values of ghosts that changed to their owners.
+
+        Returns the number of values received.
+        """
         engine, received = self.engine, 0
         with self.steps.timed("packing"):
             marked = engine.take_marked()
@@ -252,10 +262,10 @@ class SuperstepLoop:
 
 
 def next_direction(last: int | None, totals: Totals, before: int, n: int, has_settled: bool) -> int:
-    """Return whether all devices push or pull, by the rule that one device alone goes by.
+    """Return whether all devices push or pull next, by the rule of a single device.
 
-    last: what they did in the superstep before, None in the first. before: active vertices then.
-    n: vertices of the graph.
+    last: direction of the last superstep, None before the first. before: number of active vertices
+    then. n: number of vertices of the graph.
     """
     length, scouted, left = totals
     if last == frontier.PULL:

@@ -1,10 +1,10 @@
 """The union schedule on a CUDA device: the smallest number in each connected component (WCC).
 
-A template, see hooks_kernels. Trees of vertices are hooked along all arcs by atomic operations: the
-root of larger number below the other, as Sutton, Ben-Nun and Barak, Optimizing Parallel Graph
-Connectivity Computation via Subgraph Sampling (2018), section IV: first along few arcs of each
-vertex, between which trees are made flat, then along all. Trees stay as they are after the first
-superstep: then labels alone pass between devices.
+This is a template, see hooks_kernels. Trees of vertices are hooked along all arcs by atomic
+operations, the root with the larger number below the other: Sutton, Ben-Nun and Barak, Optimizing
+Parallel Graph Connectivity Computation via Subgraph Sampling (2018), section IV. This is done first
+for a few arcs of each vertex, with trees flattened in between, then for all arcs. After the first
+superstep trees do not change: only labels are exchanged between devices.
 """
 
 # mypy: ignore-errors
@@ -23,8 +23,8 @@ ARCS = 32  # arcs of a thread of `hook`: as many steps as a search among 2^32 ve
 def link(u, v, parents):
     """Join the trees of two vertices.
 
-    What other threads wrote meanwhile need not be seen: an older parent is still above a vertex,
-    and `cas` sees the newest.
+    Recent writes of other threads need not be visible: an older parent is still an ancestor of the
+    vertex, and `cas` sees the newest value.
     """
     one, other = np.int64(parents[u]), np.int64(parents[v])
     while one != other:
@@ -37,7 +37,10 @@ def link(u, v, parents):
 
 @kernel
 def begin(sizes, vertices, values, work):
-    """Make each local vertex the root of a tree, its own number its value, a thread for each."""
+    """Make each local vertex the root of a tree, with its own number as value.
+
+    One thread per vertex.
+    """
     v = np.int64(cuda.grid(1))
     if v < sizes.n_local:
         work.parents[v] = v
@@ -48,7 +51,10 @@ def begin(sizes, vertices, values, work):
 
 @kernel
 def hook_one(which, sizes, arcs, work):
-    """Join trees along the arc `which` of each vertex that has so many, a thread for each."""
+    """Join trees along arc number `which` of each vertex that has as many arcs.
+
+    One thread per vertex.
+    """
     u = np.int64(cuda.grid(1))
     if u < sizes.n_owned:
         j = np.int64(arcs.offsets[u]) + which
@@ -58,7 +64,10 @@ def hook_one(which, sizes, arcs, work):
 
 @kernel
 def hook(sizes, arcs, work):
-    """Join trees along arcs, each thread along as many; their first vertex is searched."""
+    """Join trees along arcs.
+
+    Each thread takes equally many arcs and searches their first vertex.
+    """
     n, threads = np.int64(sizes.n_owned), np.int64(cuda.gridsize(1))
     total, thread = np.int64(arcs.offsets[n]), np.int64(cuda.grid(1))
     j, end = total * thread // threads, total * (thread + 1) // threads
@@ -108,7 +117,10 @@ def spread(sizes, values, work):
 
 @kernel
 def collect(sizes, values, work, places, sent):
-    """List the ghosts whose values changed since the last call, with these, a thread for each."""
+    """List the ghosts whose values changed since the last call, with the values.
+
+    One thread per ghost.
+    """
     ghost = np.int64(cuda.grid(1))
     if ghost < sizes.n_local - sizes.n_owned:
         v = sizes.n_owned + ghost
@@ -121,7 +133,7 @@ def collect(sizes, values, work, places, sent):
 
 @kernel
 def receive(count, values, work, targets, received):
-    """Lower the values of owned vertices to what another device sent; count those that are lower.
+    """Lower the values of own vertices to those sent by another device; count those that fall.
 
     targets, received (count,): local numbers and values.
     """

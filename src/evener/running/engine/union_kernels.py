@@ -1,13 +1,13 @@
 """The union schedule: the smallest number of a vertex in each connected component (WCC).
 
-A template, see hooks_kernels. Sutton, Ben-Nun and Barak, Optimizing Parallel Graph Connectivity
-Computation via Subgraph Sampling (2018), Afforest: trees of vertices are hooked along the first
-arcs of each vertex, the largest component so far is found by sampling, and only vertices outside
-it look at their other arcs.
+This is a template, see hooks_kernels. Source: Sutton, Ben-Nun and Barak, Optimizing Parallel Graph
+Connectivity Computation via Subgraph Sampling (2018), Afforest. Trees of vertices are hooked along
+the first arcs of each vertex, the largest component so far is found by sampling, and only vertices
+outside it examine their other arcs.
 
-Ranks of one computer hook the same trees, in memory that they share, in one superstep. Else each
-device has its own trees, which stay as they are after the first superstep: labels alone pass
-between devices.
+Ranks of one computer hook the same trees, in shared memory, in one superstep. Otherwise each device
+has its own trees, which do not change after the first superstep: only labels are exchanged between
+devices.
 """
 
 # mypy: ignore-errors
@@ -46,7 +46,7 @@ ROW = 1  # of the log: one superstep
 
 @helper
 def link(u, v, parents):
-    """Join the trees of two vertices: the root of larger number below the other."""
+    """Join the trees of two vertices: the root with the larger number goes below the other."""
     one, other = np.uint64(parents[u]), np.uint64(parents[v])
     while one != other:
         high, low = max(one, other), min(one, other)
@@ -69,7 +69,7 @@ def compress(parents, first, end):
 
 @helper
 def commonest(parents, n, table, counts):
-    """Return the commonest parent among SAMPLES random vertices."""
+    """Return the most frequent parent among SAMPLES random vertices."""
     size = np.uint64(table.size)  # a power of two, twice the samples
     for i in range(size):
         counts[i] = 0
@@ -91,7 +91,7 @@ def commonest(parents, n, table, counts):
 
 @helper
 def lower(values, u, value):
-    """Put the smaller of a value and what another vertex has."""
+    """Lower the value of u to the given value, if that is smaller."""
     old = load_relaxed(values, u)
     while value < old:
         if cas(values, u, old, value):
@@ -101,13 +101,13 @@ def lower(values, u, value):
 
 @helper
 def place_of(u, part, links):
-    """Return where a vertex's parent is: by its global number in trees that ranks share."""
+    """Return the index of a vertex's parent: its global number if ranks share trees, else local."""
     return np.uint64(part.vertices.numbers[u]) if links.ranks > 0 else np.uint64(u)
 
 
 @helper
 def share_of_trees(team, part, links):
-    """Return where a thread's share of the trees begins and ends; a rank's is as its vertices."""
+    """Return a thread's range of the trees; a rank's range is that of its vertices."""
     if links.ranks == 0:
         return share_of(team, part.sizes.n_local)
     begin = np.uint64(links.begins[links.rank])
@@ -117,7 +117,7 @@ def share_of_trees(team, part, links):
 
 @helper
 def meet(team, links, control):
-    """Wait for the other threads, and for the other ranks where these share the trees."""
+    """Wait for the other threads, and for the other ranks if they share the trees."""
     barrier(team.sync, team.threads)
     if links.ranks > 0:
         if team.thread == 0:
@@ -129,7 +129,10 @@ def meet(team, links, control):
 
 @helper
 def follow_first_arcs(team, part, parents, links, control):
-    """Join each owned vertex's tree with those of its first neighbours; return how many arcs."""
+    """Join each own vertex's tree with those of its first neighbours.
+
+    Returns the number of arcs read.
+    """
     out, edges = part.out, np.int64(0)
     first, end = share_of(team, part.sizes.n_owned)
     first_of_trees, end_of_trees = share_of_trees(team, part, links)
@@ -147,7 +150,7 @@ def follow_first_arcs(team, part, parents, links, control):
 
 @helper
 def largest_tree(team, work, control):
-    """Return the root of what may be the largest tree, the same on all ranks that share trees."""
+    """Return the root of the probably largest tree, the same on all ranks that share trees."""
     links, parents = work.links, work.parents
     if team.thread == 0 and links.rank == 0 and parents.size > 0:
         control[LARGEST] = commonest(parents, np.uint64(parents.size), work.table, work.counts)
@@ -159,7 +162,7 @@ def largest_tree(team, work, control):
 
 @helper
 def follow_arcs(u, arcs, skipped, part, links, parents):
-    """Join a vertex's tree with those of its neighbours but the first; return how many arcs."""
+    """Join a vertex's tree with those of its neighbours except the first; return the arcs read."""
     first, end = np.uint64(arcs.offsets[u]) + skipped, np.uint64(arcs.offsets[u + ONE])
     for j in range(first, end):
         link(place_of(u, part, links), place_of(arcs.ends[j], part, links), parents)
@@ -168,7 +171,7 @@ def follow_arcs(u, arcs, skipped, part, links, parents):
 
 @helper
 def follow_other_arcs(team, part, work, largest, tickets):
-    """Join the trees along all other arcs that may join any; return how many arcs."""
+    """Join the trees along all other arcs that may join any; return the number of arcs read."""
     out, parents, links, edges = part.out, work.parents, work.links, np.int64(0)
     n_owned, interior = np.uint64(part.sizes.n_owned), np.uint64(part.sizes.n_interior)
     chunks = np.int64(out.offsets[n_owned]) // ARCS_OF_CHUNK + 1
@@ -190,7 +193,7 @@ def follow_other_arcs(team, part, work, largest, tickets):
 
 @helper
 def make_trees(team, part, work, control):
-    """Put all vertices that arcs connect into one tree; return how many arcs it took."""
+    """Put all connected vertices into one tree; return the number of arcs read."""
     parents, links = work.parents, work.links
     tickets = load(team.sync, TICKETS)
     barrier(team.sync, team.threads)
@@ -207,7 +210,7 @@ def make_trees(team, part, work, control):
 
 @helper
 def first_values(team, part, values, work, is_shared):
-    """Set values: where trees have all vertices the roots, which are the smallest; else numbers."""
+    """Set values to the roots if trees contain all vertices, else to the vertices' numbers."""
     parents, links, n_owned = work.parents, work.links, np.uint64(part.sizes.n_owned)
     if not is_shared:
         first, end = share_of(team, n_owned)
@@ -236,7 +239,7 @@ def lower_roots(team, part, values, work):
 
 @helper
 def spread_roots(team, part, values, work, control):
-    """Set values to those of the roots; mark ghosts of which another value was sent."""
+    """Set values to those of the roots; mark ghosts whose values differ from those sent last."""
     n_owned = np.uint64(part.sizes.n_owned)
     first, end = share_of(team, part.sizes.n_local)
     for u in range(first, end):
@@ -252,10 +255,10 @@ def spread_roots(team, part, values, work, control):
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):  # noqa: ARG001
     """Compute one superstep: every component of the local arcs gets its smallest value.
 
-    If STEP is -1, trees are made first, and the values are the vertices' global numbers; with
-    work.links those of all ranks, and there is nothing else to do. If `deliver` has lowered a root
-    since, its component gets that value. Afterwards work.marked holds the control[MARKED] ghosts
-    whose values changed.
+    If STEP is -1, trees are made first, and the values are the vertices' global numbers. With
+    work.links, trees contain the vertices of all ranks, and this is the only superstep. If
+    `deliver` has lowered a root since, its component gets the new value. Afterwards work.marked
+    contains the control[MARKED] ghosts whose values changed.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
@@ -284,9 +287,10 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 @kernel
 def deliver(sizes, vertices, out, targets, received, values, work, control, parameters):  # noqa: ARG001
-    """Lower the roots of owned vertices to what other devices sent; ENDED 0 if any is lower.
+    """Lower the roots of own vertices to the values sent by other devices.
 
-    By one thread, before the next superstep. targets (s,): local numbers.
+    Sets ENDED to 0 if any value falls. One thread calls this before the next superstep. targets
+    (s,): local numbers.
     """
     for i in range(np.uint64(targets.size)):
         root = np.uint64(work.parents[np.uint64(targets[i])])  # trees are flat
@@ -297,7 +301,7 @@ def deliver(sizes, vertices, out, targets, received, values, work, control, para
 
 @kernel
 def take_marked(values, work, control, places, sent):
-    """Copy the marked ghosts' local numbers and values; forget the marks. Returns how many."""
+    """Copy the marked ghosts' local numbers and values; clear the marks. Returns their number."""
     count = control[MARKED]
     for i in range(np.uint64(count)):
         v = np.uint64(work.marked[i])

@@ -1,4 +1,4 @@
-"""The arrays that kernels are given: a device's part, and what its schedule works with."""
+"""The arrays passed to kernels: a device's part of the graph, and its schedule's work arrays."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ NOTHING = np.empty(0, np.uint8)
 
 
 class LocalSizes(NamedTuple):
-    """Numbers of vertices: in the whole graph, owned, with ghosts; owned ones without ghosts.
+    """Numbers of vertices: in the whole graph, own, local (with ghosts), and own interior ones.
 
-    is_directed: whether arcs out and in are not the same.
+    is_directed: whether the lists of arcs out and in differ.
     """
 
     n_global: int
@@ -41,7 +41,7 @@ class LocalSizes(NamedTuple):
 class Vertices(NamedTuple):
     """Global numbers and out-degrees of all local vertices (n_local,), empty if not stored.
 
-    Kernels ask number_of and degree_of.
+    Kernels read them by number_of and degree_of.
     """
 
     numbers: Numbers
@@ -49,7 +49,7 @@ class Vertices(NamedTuple):
 
 
 class ArcsOf(NamedTuple):
-    """Arcs of the owned vertices; weights are empty for a program that does not use them."""
+    """Arcs of the own vertices; weights are empty for a program that does not use them."""
 
     offsets: Numbers
     ends: Numbers
@@ -57,7 +57,7 @@ class ArcsOf(NamedTuple):
 
 
 class DenseWork(NamedTuple):
-    """Payloads (n_local,) of even and odd supersteps; changes (2, chunks) of theirs."""
+    """Payloads (n_local,) of even and odd supersteps; changes (2, chunks) of each chunk."""
 
     even: Numbers
     odd: Numbers
@@ -67,7 +67,7 @@ class DenseWork(NamedTuple):
 class FrontierWork(NamedTuple):
     """Queues and bitmaps of this superstep and the next; threads' buffers; changed ghosts.
 
-    links: what ranks of one computer share, see near.py.
+    links: what the ranks of one computer share, see near.py.
     """
 
     queue: Numbers
@@ -82,7 +82,7 @@ class FrontierWork(NamedTuple):
 class BucketWork(NamedTuple):
     """Each thread's buckets, pool and links of its chunks; the shared frontier; see the template.
 
-    bits: vertices that have no place, and ghosts that are marked. links: as in the frontier's.
+    bits: flags of vertices without room in a bucket, and of marked ghosts. links: see FrontierWork.
     """
 
     bins: Numbers
@@ -96,9 +96,9 @@ class BucketWork(NamedTuple):
 
 
 class UnionWork(NamedTuple):
-    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them.
+    """Parents in the trees; a table of samples; ghosts that changed, and the values sent of them.
 
-    links: what ranks of one computer share, who then have the parents of all vertices in common.
+    links: what the ranks of one computer share; with links, parents are those of all vertices.
     """
 
     parents: Numbers
@@ -111,7 +111,7 @@ class UnionWork(NamedTuple):
 
 @cache
 def no_links(dtype: str) -> Links:
-    """Return links between no ranks, of values of a type."""
+    """Return links between no ranks, for values of the type `dtype`."""
     words = np.empty(0, np.int64)
     pairs, numbers = words.reshape(0, 0), np.empty(0, np.uint32)
     return Links(0, 0, words, words, pairs, numbers, numbers, np.empty(0, dtype), pairs)
@@ -189,10 +189,10 @@ WORK: dict[str, Maker] = {
 
 
 def work_of(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> Any:
-    """Return the arrays of the program's schedule. n_into: how many arcs reach owned vertices.
+    """Return the arrays of the program's schedule. n_into: number of arcs that reach own vertices.
 
-    All lie in one block of memory: the C library keeps a block for the next run, where it returns
-    several to the system and takes them anew, page by page.
+    All are in one block of memory, because the C library keeps one block for the next run, but
+    returns several to the system and allocates them again, page by page.
     """
     size, places = _layout(program, sizes, n_into, threads)
     block, left = np.empty(size, np.uint8), iter(places)
@@ -205,7 +205,7 @@ def work_of(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int
 
 
 def work_bytes(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> int:
-    """Return the bytes of what `work_of` returns; nothing of their size is made."""
+    """Return the bytes of what `work_of` returns, without allocating them."""
     return _layout(program, sizes, n_into, threads)[0]
 
 
@@ -213,7 +213,7 @@ def work_bytes(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: 
 def _layout(
     program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int
 ) -> tuple[int, tuple[int, ...]]:
-    """Return the bytes of the block, and where each array begins in it, in the order of making."""
+    """Return the bytes of the block, and where each array begins in it, in order of creation."""
     places = [0]
 
     def counted(shape: Any, dtype: npt.DTypeLike) -> Numbers:
@@ -226,5 +226,5 @@ def _layout(
 
 
 def _padded(size: int) -> int:
-    """Return a number of bytes, up to the end of its last cache line."""
+    """Return a number of bytes, rounded up to whole cache lines."""
     return -(-size // CACHE_LINE) * CACHE_LINE

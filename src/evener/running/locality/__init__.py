@@ -1,6 +1,6 @@
-"""Locality on one device: which order of vertices and arcs reads memory least.
+"""Locality on one device: orders of vertices and arcs with which a program reads less memory.
 
-`ordering.py` numbers a device's vertices anew, so that neighbours lie together; `adapting.py` does
-so while the program runs. Read `ordering.py` first. Imports `running.local_graphs` and the rooms
-below `running`, but for `adapting.py`, which knows runs of the engine.
+`ordering.py` renumbers a device's vertices, so that neighbours are near each other in memory;
+`adapting.py` does so while the program runs. Read `ordering.py` first. Imports
+`running.local_graphs` and the packages below `running`; only `adapting.py` also imports the engine.
 """

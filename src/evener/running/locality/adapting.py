@@ -1,11 +1,11 @@
-"""Brings a device's vertices into a better order, before a program runs or while it does.
+"""Reorders a device's vertices, before a program runs or while it runs.
 
-As the framework of [SPAC]_, section 4: the program runs in the order that was given while another
-thread makes a better one; after each superstep it is seen whether that is ready; then layout and
-order are switched together, once. The thread ends with the program. It begins when the program has
-taken as much CPU time as the search is to take: short runs go without. It runs at the lowest
-priority, so that on cores that the program keeps busy it gets 15 of 1,039 parts of one core (Linux:
-weights of nice 19 and 0); on another core it is as fast as any thread.
+As in the framework of [SPAC]_, section 4: the program begins in the given order while another
+thread computes a better one. After each superstep the devices check whether it is ready; then
+layout and order are switched together, once. The thread ends with the program. It begins when the
+program has taken as much CPU time as the search is expected to take: short runs do without it. It
+runs at the lowest priority, so that on cores that the program keeps busy it gets 15 of 1,039 parts
+of one core (Linux: weights of nice 19 and 0); on another core it is as fast as any thread.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ Segment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
 
 
 def ordered(local: LocalGraph) -> tuple[LocalGraph, Reordering]:
-    """Return a part in the order of `locality_order`, unless its own is good; what that took."""
+    """Return a part in the order of `locality_order`, unless its order is good.
+
+    Also returns the record of the search.
+    """
     began = time.thread_time()
     found = renumbered(local, locality_order(local)) if is_bad_order(local) else local
     step = None if found is local else 0
@@ -60,23 +63,23 @@ def ordered(local: LocalGraph) -> tuple[LocalGraph, Reordering]:
 
 
 def process_cores() -> set[int] | None:
-    """Return the numbers of the cores that the calling thread may run on; None: unknown."""
+    """Return the cores that the calling thread may use; None if unknown."""
     return os.sched_getaffinity(0) if sys.platform == "linux" else None
 
 
 class _Better(NamedTuple):
-    """A part in a better order; order (m,): own vertices by the local numbers that they had."""
+    """A part in a better order; order (m,): own vertices by their previous local numbers."""
 
     local: LocalGraph
     order: LocalNumbers
 
 
 class Agent:
-    """A thread that looks for a better order of a part, once `begin_after` has let it.
+    """A thread that searches a better order of a part, once `begin_after` has started it.
 
-    cores: numbers of those that it may run on; None: those of the thread that makes it. found: what
-    it has found once it has ended; None: no better order. seconds: CPU time that it has taken.
-    worth_after: that of the program before it begins [s].
+    cores: numbers of the cores that it may use; None: those of the thread that creates it. found:
+    the result once the search has ended; None: no better order. seconds: CPU time of the search.
+    worth_after [s]: CPU time of the program after which the search begins.
     """
 
     def __init__(self, local: LocalGraph, cores: set[int] | None = None) -> None:
@@ -90,14 +93,17 @@ class Agent:
         self._thread: threading.Thread | None = None
 
     def begin_after(self, spent: float) -> None:
-        """Begin, unless it has, where the program has taken enough CPU time [s]."""
+        """Begin, if not done yet, once the program has taken enough CPU time.
+
+        spent [s]: its CPU time.
+        """
         if spent >= self.worth_after and not self.has_begun:
             self.has_begun = True
             self._thread = threading.Thread(target=self._work, args=self._given, daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, whatever it is doing. Raises what it has raised."""
+        """End the thread at once. Raises the exception of the search, if there was one."""
         self._stop[0] = 1
         if self._thread is not None:
             self._thread.join()
@@ -129,7 +135,7 @@ class Agent:
 
 
 class AdaptiveDevice:
-    """One device's run that changes to a better order once; all devices make one and call `run`.
+    """One device's run that changes to a better order once; all devices create one and call `run`.
 
     segment: runs supersteps from a state until the program ends or a Keep stops it. is_dense:
     whether every superstep does the same work, so that their seconds can be compared. cores: as in
@@ -142,7 +148,7 @@ class AdaptiveDevice:
         self._comm, self._segment, self._is_dense, self._cores = comm, segment, is_dense, cores
 
     def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
-        """Run supersteps until the program ends. keep: called after each besides."""
+        """Run supersteps until the program ends. keep: also called after each superstep."""
         agent = Agent(local, self._cores)
         switch = _Switch(self._comm, agent, keep, is_dense=self._is_dense)
         try:
@@ -163,9 +169,9 @@ class AdaptiveDevice:
 
 
 class _Switch:
-    """Decides after each superstep whether all devices stop for another order; a Keep.
+    """Decides after each superstep whether all devices stop to change their order; a Keep.
 
-    is_new: whether the order is that of the agents.
+    is_new: whether the present order is that of the agents.
     """
 
     def __init__(self, comm: Comm, agent: Agent, keep: Keep | None, *, is_dense: bool) -> None:
@@ -178,7 +184,7 @@ class _Switch:
         self._before = self._after = math.nan
 
     def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
-        """Return whether supersteps are to stop."""
+        """Return whether supersteps must stop."""
         if self._keep is not None:
             self._keep(step, take, steps)
         if len(steps.steps) < self._next:
@@ -192,7 +198,7 @@ class _Switch:
         return True
 
     def take_stopped(self) -> RunState | None:
-        """Return the state at which supersteps have stopped, once; None where they have ended."""
+        """Return the state at which supersteps stopped, once; None if they have ended."""
         stopped, self._stopped = self._stopped, None
         return stopped
 
@@ -201,7 +207,7 @@ class _Switch:
         return Reordering(agent.seconds, self._step, self._before, self._after, self.is_new)
 
     def _is_ready(self, steps: StepRecorder) -> bool:
-        """Return whether all agents have ended, one of them with a better order."""
+        """Return whether all agents have ended, at least one with a better order."""
         agent, is_alone = self._agent, self._comm.size == 1
         if not agent.has_begun and time.perf_counter() - self._began >= agent.worth_after:
             agent.begin_after(time.thread_time() - self._spent)  # which takes a call of the system
@@ -219,15 +225,16 @@ class _Switch:
         return is_better
 
     def _pause(self, done: int) -> int:
-        """Return the supersteps until it is asked again: ever more, as asking costs a message.
+        """Return the number of supersteps until the next check.
 
-        A device alone reads the clock until its agent begins; then it costs nothing to see.
+        It grows, because a check costs a message. If there is only one device, it reads the clock
+        until its agent begins; later checks cost nothing.
         """
         least = BETWEEN if self._comm.size > 1 else 1
         return least if self._agent.has_begun and least == 1 else max(least, int(WAIT * done))
 
     def _is_bad(self, steps: StepRecorder) -> bool:
-        """Return whether supersteps in the new order have taken longer than those in the old."""
+        """Return whether supersteps take longer in the new order than in the old one."""
         self._next = sys.maxsize
         self._after = _usual(steps)
         found = steps.gathered((self._before, self._after))
@@ -236,5 +243,5 @@ class _Switch:
 
 
 def _usual(steps: StepRecorder) -> float:
-    """Return the median seconds of computing of the last supersteps."""
+    """Return the median computing time of the last supersteps [s]."""
     return statistics.median(one.computing for one in steps.steps[-TRIAL:])

@@ -1,6 +1,6 @@
-"""Products and interactions on a CUDA device, from shared memory by staged blocks.
+"""Products and interactions on a CUDA device, by staged blocks in shared memory.
 
-With NUMBA_ENABLE_CUDASIM=1 Numba plays them on a CPU. Imported only where a device is asked for.
+With NUMBA_ENABLE_CUDASIM=1 Numba simulates them on a CPU. Imported only if a device is used.
 """
 
 # mypy: ignore-errors
@@ -28,11 +28,11 @@ MOST_WAITING = 2.0  # steps of a warp's threads over entries, up to which by_row
 
 
 class StagedKernel:
-    """What edges of a matrix add, on a device: y_i += message(a_ij, x_j) for all entries.
+    """A kernel for the entries of a matrix: y_i += message(a_ij, x_j) for all entries.
 
     entries (m,): in the order of the EdgeList. way: the kernel; by_outputs gives the same sums in
-    each run, the others add by atomics in any order. threads: of a block. Raises InfeasibleError
-    where the largest block needs more shared memory than there is: use RowsKernel.
+    each run, the others add by atomics in any order. threads: per block. Raises InfeasibleError if
+    the largest block needs more shared memory than is available: then use RowsKernel.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class StagedKernel:
 
     @property
     def loads(self) -> int:
-        """Values that all blocks staged in the last call, as the kernel counted them."""
+        """Number of values that all blocks staged in the last call, as counted by the kernel."""
         return int(self._counts.copy_to_host().sum())
 
     def __call__(self, x):
@@ -76,7 +76,7 @@ class StagedKernel:
         return called(self, x, self.blocks.outputs.n)
 
     def launch(self, x, y, stream=0):
-        """Set y (n,) by x (columns,), both on the device, in the order of a stream's work."""
+        """Compute y (n,) from x (columns,), both on the device, as part of a stream's work."""
         n, sums = self.blocks.outputs.n, self._partial if self.way == "by_outputs" else y
         if sums is y:
             clear(y, stream)
@@ -90,7 +90,7 @@ class StagedKernel:
 
 
 def called(product: StagedKernel | RowsKernel, x, n: int):
-    """Return y (n,) of a product, for x (columns,) of this computer."""
+    """Return y (n,) of a product, for x (columns,) in this computer's memory."""
     y = kernels.cuda.device_array(n, np.float64)
     product.launch(kernels.put(np.asarray(x, np.float64)), y)
     return y.copy_to_host()
@@ -102,19 +102,19 @@ def clear(y, stream=0) -> None:
 
 
 def _check_fits(shared: int, threads: int, on: Multiprocessor) -> None:
-    """Raise InfeasibleError where no block of so many bytes and threads can run."""
+    """Raise InfeasibleError if no block with this many bytes and threads can run."""
     if on.resident(shared, threads) == 0:
         raise InfeasibleError(
-            f"a block stages {shared:,} bytes, of {on.shared_of_block:,} that there are",
-            hint="Take more blocks, or a kernel that stages nothing.",
+            f"a block stages {shared:,} bytes, but only {on.shared_of_block:,} are available",
+            hint="Use more blocks, or a kernel without staging.",
         )
 
 
 class RowsKernel:
-    """Products by a matrix, a SciPy array in CSR, by rows: one of ROWS, see rows_cuda_kernels.
+    """Products with a matrix (a SciPy CSR array) by rows: one of ROWS, see rows_cuda_kernels.
 
-    matrix: A. way: None for by_rows where rows are short and even, else by_parts. threads: of a
-    block, by_parts apart. run: entries of a block of by_runs.
+    matrix: A. way: None for by_rows if rows are short and similar in length, else by_parts.
+    threads: per block, except for by_parts. run: number of entries per block of by_runs.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class RowsKernel:
         return called(self, x, self._n)
 
     def launch(self, x, y, stream=0):
-        """Set y (n,) by x (columns,), both on the device, in the order of a stream's work."""
+        """Compute y (n,) from x (columns,), both on the device, as part of a stream's work."""
         if self.way == "by_runs":
             clear(y, stream)
         given = *self._given, x, y
@@ -164,7 +164,7 @@ class RowsKernel:
 
 
 def _is_even(offsets) -> bool:
-    """Whether threads of a warp, a row each, wait little for the longest of their rows."""
+    """Return whether threads of a warp, one per row, wait little for the longest of their rows."""
     lengths = np.diff(offsets)
     padded = np.zeros(-(-lengths.size // by_rows.WARP) * by_rows.WARP, lengths.dtype)
     padded[: lengths.size] = lengths
@@ -173,12 +173,12 @@ def _is_even(offsets) -> bool:
 
 
 def parts_of(offsets):
-    """Return the RowParts of rows by their offsets (n + 1,), for blocks of by_parts."""
+    """Return the RowParts of rows, given their offsets (n + 1,), for by_parts."""
     return row_parts(offsets, offsets.size - 1, by_rows.PART, by_rows.THREADS)
 
 
 class Chosen(NamedTuple):
-    """A product on a device, why it was taken, and the share of the threads that run at once."""
+    """A product on a device, the reason for it, and its occupancy (share of threads that run)."""
 
     product: StagedKernel | RowsKernel
     reason: str
@@ -188,10 +188,11 @@ class Chosen(NamedTuple):
 def product_for(
     matrix, entries, make, *, threads: int = 1024, on: Multiprocessor = USUAL
 ) -> Chosen:
-    """Return products in the least number of blocks of which two fit on a multiprocessor.
+    """Return products with the fewest blocks of which two fit on a multiprocessor.
 
-    entries (m,): of it in the order of the EdgeList of which make(k) gives the StagedBlocks of k
-    blocks. Where no number of blocks fits, the kernel by rows and columns, and that this is so.
+    entries (m,): of the matrix, in the order of the EdgeList for which make(k) returns the
+    StagedBlocks of k blocks. If no number of blocks fits, the kernel by rows is returned, with the
+    reason.
     """
     room = on.room(RESIDENT)
     used = np.count_nonzero(np.diff(matrix.indptr)) + np.unique(matrix.indices).size
@@ -211,9 +212,9 @@ def product_for(
 
 
 def _row_starts(blocks: StagedBlocks):
-    """Return (outputs staged + 1,) where the edges of each output of each block begin.
+    """Return where the edges of each output of each block begin (outputs staged + 1,).
 
-    The edges of an output follow each other in its block, as those of a row do in a matrix.
+    The edges of an output are consecutive in its block, like those of a row in a matrix.
     """
     outputs = blocks.outputs
     first = np.repeat(outputs.starts[:-1], np.diff(blocks.starts))
@@ -227,10 +228,11 @@ def _row_starts(blocks: StagedBlocks):
 def staged_fluxes(
     blocks: StagedBlocks, areas, values, threads: int = 384, on: Multiprocessor = USUAL
 ):
-    """Return (4, n) the sums of what flows into each vertex, and how many vertices were staged.
+    """Return the sums (4, n) of fluxes into each vertex, and the number of values staged.
 
-    blocks: of interactions. areas (m,): of edges, in their order; values (4, n). threads: 384, the
-    best of the paper's section 5.3. Raises InfeasibleError as StagedKernel: use `swapped_flux`.
+    blocks: of interactions. areas (m,): of edges, in their order; values (4, n). threads: by
+    default 384, the best of the paper's section 5.3. Raises InfeasibleError like StagedKernel: then
+    use `swapped_flux`.
     """
     ends, n_values = blocks.outputs, kernels.FLUX_VALUES
     put = kernels.put

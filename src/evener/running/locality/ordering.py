@@ -1,9 +1,9 @@
-"""Orders a device's vertices so that those used one after another lie together in memory.
+"""Orders a device's vertices so that vertices used one after another are near each other in memory.
 
-Vertices come in the order of breadth-first searches, as in [CM69]_; where some have far more
-neighbours than others, by falling degree, equal ones in that order, so that the values that are
-read most share few cache lines. The arcs of a vertex follow the new numbers of their ends. What a
-program computes does not depend on the order, but for rounding.
+Vertices are in the order of breadth-first searches, as in [CM69]_. If some have far more neighbours
+than others, they are sorted by descending degree, equal degrees in breadth-first order, so that the
+values read most often share few cache lines. The arcs of a vertex are sorted by the new numbers of
+their ends. What a program computes does not depend on the order, except for rounding.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST_DEGREE = np.uint16(0xFFFF)  # degrees from here on count as equal
 
 
 def lines_per_arc(arcs: LocalArcs, n_local: int) -> float:
-    """Return how many cache lines of values are read per arc, in windows of arcs; 0 without arcs.
+    """Return the number of cache lines of values read per arc, in windows of arcs; 0 without arcs.
 
-    Near 1: each arc reads a line of its own. Arcs of a mesh in a good order read less than 0.1.
+    Near 1: each arc reads its own line. Arcs of a mesh in a good order read less than 0.1 lines.
     """
     ends = arcs.ends
     if ends.size == 0:
@@ -50,18 +50,18 @@ def lines_read(local: LocalGraph) -> float:
 
 
 def n_arcs(local: LocalGraph) -> int:
-    """Return how many arcs a device's part has, all that are to be brought into an order."""
+    """Return the number of arcs in all lists of a device's part, which would be reordered."""
     lists = (local.out,) if local.into is local.out else (local.out, local.into)
     return sum(arcs.ends.size for arcs in lists if arcs is not None)
 
 
 def is_bad_order(local: LocalGraph) -> bool:
-    """Whether another order of the vertices may read clearly less memory."""
+    """Return whether another order of the vertices may read clearly less memory."""
     return lines_read(local) > BAD_LINES
 
 
 def locality_order(local: LocalGraph, stop: Stop = NEVER) -> LocalNumbers:
-    """Return (m,) uint32 the own vertices of a device in the order in which they are to lie.
+    """Return the own vertices of a device in the order in which to store them, (m,) uint32.
 
     Interior vertices come before boundary ones, as in any LocalGraph. stop: see Stop.
     """
@@ -77,17 +77,17 @@ def locality_order(local: LocalGraph, stop: Stop = NEVER) -> LocalNumbers:
 
 
 class RenumberedGraph(LocalGraph):
-    """A LocalGraph whose own vertices are in any order, so that it keeps `numbers` for any k."""
+    """A LocalGraph whose own vertices are in any order, so that it always stores `numbers`."""
 
     def __post_init__(self) -> None:
         """Keep all arrays."""
 
 
 def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> LocalGraph:
-    """Return the same part with its own vertices in another order, each row's ends rising.
+    """Return the same part with its own vertices in another order and sorted rows.
 
     order (m,): own vertices by their present local numbers, interior ones first. Ghosts keep their
-    numbers. stop: see Stop; the part itself is returned then.
+    numbers. stop: see Stop; if it stops, the part itself is returned.
     """
     m, is_undirected = local.n_owned, local.out is local.into
     numbers = np.arange(local.n_local, dtype=np.uint32)
@@ -114,7 +114,7 @@ def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> Lo
 
 
 def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers, stop: Stop) -> LocalArcs:
-    """Return arcs in a new order that stand at both of their ends: each goes to its other end."""
+    """Return arcs in a new order, for arcs listed at both ends: each is moved to its other end."""
     offsets = np.zeros_like(arcs.offsets)
     np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
     return _transposed(arcs, order, offsets, offsets[:-1][numbers], stop)
@@ -145,9 +145,10 @@ def _transposed(
     slots: npt.NDArray[Any],
     stop: Stop,
 ) -> LocalArcs:
-    """Return the arcs listed at their ends, whose lists begin at offsets, vertex v's at slots[v].
+    """Return the arcs listed at their other ends.
 
-    order: in which rows are read, and by which their new numbers go.
+    The lists begin at offsets, vertex v's at slots[v]. order: in which rows are read, and by which
+    they are renumbered.
     """
     weights = arcs.weights
     wide = np.empty(0, np.uint64) if weights is None else _as_bits(weights)
@@ -158,19 +159,19 @@ def _transposed(
 
 
 def _as_bits(weights: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """Return numbers of 4 or 8 bytes as 8 bytes each, for one kernel."""
+    """Return numbers of 4 or 8 bytes as 8 bytes each, so that one kernel suffices."""
     if weights.itemsize == 4:
         return weights.view(np.uint32).astype(np.uint64)
     return weights.view(np.uint64)
 
 
 def _from_bits(bits: npt.NDArray[np.uint64], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the numbers that _as_bits was given."""
+    """Return the numbers that were passed to _as_bits."""
     return (bits.astype(np.uint32) if dtype.itemsize == 4 else bits).view(dtype)
 
 
 def _arcs_of(local: LocalGraph) -> LocalArcs:
-    """Return the arcs by which the part is looked at: those it has, into its vertices first."""
+    """Return the arcs for judging the part's order: those into its vertices if it has them."""
     arcs = local.into if local.into is not None else local.out
     assert arcs is not None
     return arcs

@@ -1,4 +1,4 @@
-"""Numbers the vertices of a device's part anew, and brings its rows of arcs into that order."""
+"""Kernels that renumber the vertices of a device's part, and reorder its rows of arcs."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -10,10 +10,10 @@ UNSEEN = np.uint32(0xFFFFFFFF)
 
 @njit(cache=True, nogil=True, counted=False)
 def breadth_first(offsets, ends, stop, order, position):
-    """Fill in order (m,) uint32: vertices by breadth-first searches, from the first unseen each.
+    """Fill order (m,) uint32 by breadth-first searches, each from the first vertex not yet seen.
 
-    position (m,) uint32: of each vertex in `order`; UNSEEN before. Ends from m on are left out.
-    stop (1,) uint8: ends the search once it is not 0.
+    position (m,) uint32: position of each vertex in `order`; UNSEEN on entry. Ends from m on are
+    ignored. stop (1,) uint8: the search ends once it is not 0.
     """
     n, found, head = order.size, 0, 0
     for start in range(n):
@@ -35,10 +35,11 @@ def breadth_first(offsets, ends, stop, order, position):
 
 @njit(cache=True, nogil=True, counted=False)
 def transpose(offsets, ends, weights, order, stop, slots, heads, weights_there):
-    """List each arc at its other end: heads there rise, as they are places in `order`.
+    """List each arc at its other end.
 
-    Row order[i] is the i-th that is read. slots (vertices,) uint64: where the arcs at each end
-    are to begin; left as where they end. weights (arcs,) uint64, any 8 bytes each, or empty.
+    The entries of each list ascend, as they are places in `order`. Row order[i] is the i-th row
+    read. slots (vertices,) uint64: where the list of each end begins; on return where it ends.
+    weights (arcs,) uint64: any 8 bytes each, or empty.
     """
     one, is_weighted = np.uint64(1), weights.size > 0
     for i in range(np.uint64(order.size)):
@@ -56,9 +57,10 @@ def transpose(offsets, ends, weights, order, stop, slots, heads, weights_there):
 
 @njit(cache=True, nogil=True, counted=False)
 def count_lines(ends, windows, window, shift, seen):
-    """Return how many cache lines the ends of the arcs in evenly spread windows lie in, in all.
+    """Count the cache lines that contain the ends of the arcs, over evenly spread windows.
 
-    Each window, of so many arcs, counts for itself. A line: 2^shift values. seen (lines,): zeros.
+    Each window of `window` arcs is counted separately. A line has 2^shift values. seen (lines,):
+    zeros.
     """
     total = 0
     for w in range(windows):

@@ -1,11 +1,11 @@
-"""Products y = A x by rows on a CUDA device: what staged blocks are compared to.
+"""Products y = A x by rows on a CUDA device, for comparison with staged blocks.
 
-`by_rows`: a thread for each row (plain CSR). `by_runs`: entries sorted by rows are split evenly,
-whatever rows they are of, and sums of a row are added up within a block of threads: CUSP's rule, as
-[SPAC]_, section 5.2, tells it; they add to y (n,), zeros before, by atomics where a row goes beyond
-one block. `by_parts`: each block of threads reads the entries of a part, see row_blocks_kernels;
-then a thread adds up the products of a row, or a warp if there are many. `join_pieces` adds up rows
-that are in several parts. Sums are the same in each run.
+`by_rows`: one thread per row (plain CSR). `by_runs`: entries, sorted by rows, are divided evenly
+regardless of rows, and sums of a row are added up within a block of threads: CUSP's method, as
+described in [SPAC]_, section 5.2. If a row extends over several blocks, they add to y (n,), which
+must be zero, by atomics. `by_parts`: each block of threads reads the entries of a part, see
+row_blocks_kernels; then one thread, or a warp if there are many, adds up the products of a row.
+`join_pieces` adds up rows that are in several parts. Sums are the same in each run.
 """
 
 # mypy: ignore-errors
@@ -36,7 +36,7 @@ def least(one, other):
 
 @cuda.jit
 def by_rows(offsets, columns, entries, x, y):
-    """Set y to A x, a thread for each row."""
+    """Set y to A x, one thread per row."""
     u = cuda.grid(1)
     if u < y.size:
         total = 0.0
@@ -47,9 +47,9 @@ def by_rows(offsets, columns, entries, x, y):
 
 @cuda.jit
 def by_runs(run, rows, columns, entries, x, y):
-    """Add A x to y, a block of threads for each `run` entries, a thread for each at a time.
+    """Add A x to y, one block of threads for each `run` entries; each thread takes one at a time.
 
-    Shared memory: 16 bytes a thread, of a product and its row, a number below 2^53.
+    Shared memory per thread: 16 bytes for a product and its row, a number below 2^53.
     """
     room = cuda.shared.array(ROOM, VALUE)
     thread, threads = cuda.threadIdx.x, cuda.blockDim.x
@@ -80,7 +80,7 @@ def by_runs(run, rows, columns, entries, x, y):
 def add_halves(rests, thread, lane, width):
     """Add up rests (THREADS,) within groups of `width` threads, into the first of each group.
 
-    lane: the thread's place in its group. All threads of the block call.
+    lane: the thread's index in its group. All threads of the block must call this.
     """
     cuda.syncthreads()
     half = width // 2
@@ -93,7 +93,10 @@ def add_halves(rests, thread, lane, width):
 
 @cuda.jit
 def by_parts(offsets, rows, places, columns, entries, x, y, carries):
-    """Set y to A x, a block of THREADS for each part; carries (parts,): sums of pieces of rows."""
+    """Set y to A x, a block of THREADS per part.
+
+    carries (parts,): set to sums of pieces of rows.
+    """
     products = cuda.shared.array(PART, VALUE)
     rests = cuda.shared.array(THREADS, VALUE)
     many = cuda.shared.array(MANY, WHOLE)  # rows with many entries
@@ -149,7 +152,7 @@ def by_parts(offsets, rows, places, columns, entries, x, y, carries):
 
 @cuda.jit
 def join_pieces(offsets, long, carries, y):
-    """Set y of rows in pieces to the sum of these, a block of THREADS for each such row."""
+    """Set y for rows in pieces to the sum of the pieces, a block of THREADS for each such row."""
     rests = cuda.shared.array(THREADS, VALUE)
     thread = cuda.threadIdx.x
     u, first = long[cuda.blockIdx.x, 0], long[cuda.blockIdx.x, 1]

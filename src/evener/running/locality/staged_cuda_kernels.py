@@ -1,14 +1,14 @@
-"""Kernels for CUDA devices: a block of threads works on a block of edges, from shared memory.
+"""Kernels for CUDA devices: a block of threads processes a block of edges in shared memory.
 
 `swapped` and `swapped_flux` are the plain kernels with job swapping ([SPAC]_, section 4): thread t
-takes the edge schedule[t], and reads and adds in the device's memory. The others stage: a block of
-threads copies the values of its vertices to shared memory, adds there, and then adds each sum to
-the output (atomics); or, `by_outputs`, each thread writes its sum to a place of its own, and
-`combine` adds these up in the order of blocks. counts (k,) int32: values that each block of threads
-has staged.
+processes edge schedule[t], and reads and adds in the device's global memory. The other kernels
+stage values: a block of threads copies the values of its vertices to shared memory, adds there, and
+then adds each sum to the output by atomics. In `by_outputs`, each thread instead writes its sum to
+its own place, and `combine` adds these up in the order of blocks. counts (k,) int32: set to the
+number of values that each block of threads has staged.
 
-What an edge adds is given by `message(entry, value)`: `kernels_for` compiles the kernels for it.
-`flux` is the interaction of two elements of a fluid as of Rodinia's cfd: four values a vertex.
+`message(entry, value)` is what an edge adds: `kernels_for` compiles the kernels for it. `flux` is
+the interaction of two elements of a fluid as in Rodinia's cfd: four values per vertex.
 """
 
 # mypy: ignore-errors
@@ -33,7 +33,7 @@ def put(array):
 
 
 def launch(kernel, blocks, threads, shared, *arguments, stream=0):
-    """Run a kernel in so many blocks of threads, each with so many bytes of shared memory."""
+    """Run a kernel with this number of blocks and threads, and bytes of shared memory per block."""
     kernel[max(int(blocks), 1), threads, stream, shared](*arguments)
 
 
@@ -43,12 +43,12 @@ def entry_times(entry, value):
 
 
 def likelihood(entry, value):  # noqa: ARG001
-    """Return what a pixel adds to a particle's likelihood, as of Rodinia's particlefilter."""
+    """Return what a pixel adds to a particle's likelihood, as in Rodinia's particlefilter."""
     return ((value - 100.0) * (value - 100.0) - (value - 228.0) * (value - 228.0)) / 50.0
 
 
 def kernels_for(message):
-    """Return `swapped`, `by_edges`, `by_cache` and `by_outputs`; edges add what `message` says."""
+    """Return `swapped`, `by_edges`, `by_cache` and `by_outputs`, compiled for `message`."""
     added = helper(message)
     return SimpleNamespace(
         swapped=_swapped(added),
@@ -61,7 +61,7 @@ def kernels_for(message):
 def _swapped(added):
     @cuda.jit
     def swapped(schedule, rows, columns, entries, x, y):
-        """Add message(entry, x) to y, a thread for each entry of the schedule."""
+        """Add message(entry, x) to y, one thread for each entry of the schedule."""
         t = cuda.grid(1)
         if t < schedule.size:
             e = schedule[t]
@@ -73,10 +73,10 @@ def _swapped(added):
 def _by_edges(added):
     @cuda.jit
     def by_edges(starts, local, entries, staged, x, y, counts):
-        """Stage x and sums of y; threads take edges; then sums are added to y.
+        """Stage x and sums of y; threads process edges; then sums are added to y.
 
-        local: of edges their output and their input. staged: starts and vertices of outputs, and of
-        inputs.
+        local: for each edge its output and its input. staged: starts and vertices of outputs, and
+        of inputs.
         """
         room = cuda.shared.array(ROOM, VALUE)
         output_starts, outputs, input_starts, inputs = staged
@@ -105,11 +105,11 @@ def _by_edges(added):
 def _by_cache(added):
     @cuda.jit
     def by_cache(starts, local, columns, entries, staged, x, y, counts):
-        """Stage sums of y alone; x comes through the cache of the multiprocessor.
+        """Stage only sums of y; x is read through the cache of the multiprocessor.
 
-        local: of edges their output; columns: their input, by its number. staged: starts and
-        vertices of outputs. That cache is also the one of textures and of what is only read, from
-        compute capability 6 on.
+        local: the output of each edge; columns: its input, by number. staged: starts and vertices
+        of outputs. From compute capability 6 on, this cache also serves textures and read-only
+        data.
         """
         room = cuda.shared.array(ROOM, VALUE)
         output_starts, outputs = staged
@@ -133,9 +133,10 @@ def _by_cache(added):
 def _by_outputs(added):
     @cuda.jit
     def by_outputs(row_starts, local, entries, staged, x, partial, counts):
-        """Stage x; threads take outputs, whose edges follow each other: the same sums in each run.
+        """Stage x; threads process outputs.
 
-        row_starts (outputs staged + 1,): where the edges of each begin.
+        The edges of an output are consecutive, so sums are the same in each run.
+        row_starts (outputs staged + 1,): where the edges of each output begin.
         """
         room = cuda.shared.array(ROOM, VALUE)
         output_starts, _, input_starts, inputs = staged
@@ -159,7 +160,7 @@ def _by_outputs(added):
 
 @cuda.jit
 def clear(y):
-    """Set y to 0, a thread for each entry."""
+    """Set y to 0, one thread per entry."""
     i = cuda.grid(1)
     if i < y.size:
         y[i] = 0.0
@@ -167,7 +168,7 @@ def clear(y):
 
 @cuda.jit
 def combine(offsets, places, partial, y):
-    """Set y (n,) to the sums of its parts, in the order of blocks, a thread for each."""
+    """Set y (n,) to the sums of its parts, in the order of blocks, one thread per entry."""
     v = cuda.grid(1)
     if v < y.size:
         total = 0.0
@@ -184,9 +185,9 @@ def pressure(density, across, along, energy):
 
 @helper
 def flux(values, u, v, area, which):
-    """Return one of four values that flows from u to v: the mean of both ends' own fluxes.
+    """Return one of four values that flow from u to v: the mean of the fluxes at both ends.
 
-    values (FLUX_VALUES, vertices). area: of the face between them.
+    values (FLUX_VALUES, vertices). area: of the face between u and v.
     """
     total = 0.0
     for end in (u, v):
@@ -207,7 +208,7 @@ def flux(values, u, v, area, which):
 
 @cuda.jit
 def swapped_flux(schedule, tails, heads, areas, values, sums):
-    """Take what flows along each edge from its tail and add it to its head, by the schedule."""
+    """Subtract the flux along each edge from its tail and add it to its head, by the schedule."""
     t = cuda.grid(1)
     if t < schedule.size:
         e = schedule[t]
@@ -219,10 +220,10 @@ def swapped_flux(schedule, tails, heads, areas, values, sums):
 
 @cuda.jit
 def staged_flux(starts, local, areas, vertex_starts, vertices, values, sums, counts):
-    """Add what flows along edges to sums, staging four values and four sums of each vertex.
+    """Add fluxes along edges to sums, staging four values and four sums of each vertex.
 
-    local (2m,) uint16: tail and head of each edge. Shared memory holds all four of a vertex for the
-    largest block.
+    local (2m,) uint16: tail and head of each edge. Shared memory contains all of these for the
+    vertices of the largest block.
     """
     room = cuda.shared.array(ROOM, VALUE)
     b, thread, threads = cuda.blockIdx.x, cuda.threadIdx.x, cuda.blockDim.x

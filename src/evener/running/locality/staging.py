@@ -1,9 +1,9 @@
-"""StagedBlocks: blocks of edges, each with the few vertices that it keeps in fast memory.
+"""StagedBlocks: blocks of edges, each with the few vertices that it copies to fast memory.
 
-As the programs of [SPAC]_, section 4: a block of threads, or a core, copies the values of all
-vertices that its edges end at into shared memory, or into its cache (stages them), and works with
-16-bit numbers of these. A vertex is staged once for each block that it is in, so that all blocks
-stage as many values as there are copies and vertices with an edge (section 3.1).
+As in the programs of [SPAC]_, section 4: a block of threads, or a core, copies ("stages") the
+values of all ends of its edges to shared memory, or to its cache, and works with 16-bit numbers of
+these. A vertex is staged once for each block that contains it, so the number of staged values is
+that of copies plus that of vertices with an edge (section 3.1).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEAST_POWER = 0.25  # of k by which the bytes of the largest block are taken to 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What a multiprocessor has room for; the defaults are those of NVIDIA's A100 and H100.
+    """Limits of a multiprocessor; the defaults are those of NVIDIA's A100 and H100.
 
-    shared: bytes for all blocks of threads, of which each takes `reserved` more than it asks for;
-    shared_of_block: for one, at most. threads, blocks: at most.
+    shared: bytes of shared memory for all blocks of threads; each block takes `reserved` bytes more
+    than it requests. shared_of_block: limit for one block. threads, blocks: largest numbers.
     """
 
     shared: int = 164 * 1024
@@ -43,28 +43,28 @@ class Multiprocessor:
     blocks: int = 32
 
     def room(self, resident: int = 2) -> int:
-        """Return the bytes that each of this number of blocks can have."""
+        """Return the bytes available to each of this number of blocks."""
         return min(self.shared // resident - self.reserved, self.shared_of_block)
 
     def resident(self, n_bytes: int, threads: int) -> int:
-        """Return how many blocks of these bytes and threads run at once; 0: none fits."""
+        """Return how many blocks with these bytes and threads run at once; 0 if none fits."""
         if n_bytes > self.shared_of_block:
             return 0
         by_memory = self.shared // max(n_bytes + self.reserved, 1)
         return min(by_memory, self.threads // threads, self.blocks)
 
     def occupancy(self, n_bytes: int, threads: int) -> float:
-        """Return the share of the threads that run at once when blocks need these bytes."""
+        """Return the share of the threads that run at once if blocks need these bytes."""
         return self.resident(n_bytes, threads) * threads / self.threads
 
 
 @dataclass(frozen=True, eq=False)
 class Staged:
-    """The vertices that blocks stage, by first use.
+    """The vertices that blocks stage, in the order of first use.
 
-    starts (k + 1,) int64; vertices (s,) int32, those of block b are vertices[starts[b] :
-    starts[b + 1]]; local (m,) uint16: of each edge its end among those of its block. n: vertices
-    in all.
+    starts (k + 1,) int64; vertices (s,) int32: those of block b are vertices[starts[b] : starts[b +
+    1]]. local (m,) uint16: the end of each edge, as an index among those of its block. n: number of
+    all vertices.
     """
 
     starts: IntVector
@@ -74,13 +74,13 @@ class Staged:
 
     @property
     def counts(self) -> IntVector:
-        """(k,) vertices that each block stages."""
+        """Number of vertices that each block stages (k,)."""
         return np.diff(self.starts)
 
     def by_first_use(self) -> IntVector:
-        """Return (n,) new numbers of the vertices, by the first block and place that stages each.
+        """Return new numbers of the vertices (n,), by the first block and place that stages each.
 
-        Data laid out so are read in runs. Vertices that no block stages come last.
+        Data in this order are read in long runs. Vertices that no block stages come last.
         """
         first = np.full(self.n, self.vertices.size, np.int64)
         backwards = self.vertices[::-1]
@@ -90,12 +90,12 @@ class Staged:
         return numbers
 
     def renumbered(self, numbers: IntVector) -> Staged:
-        """Return the same vertices by other numbers (n,)."""
+        """Return the same staged vertices, renumbered by numbers (n,)."""
         vertices = numbers[self.vertices].astype(np.int32)
         return Staged(self.starts, vertices, self.local, self.n)
 
     def parts(self) -> tuple[IntVector, IntVector]:
-        """Return where the places of each vertex begin (n + 1,), and the places (s,), rising."""
+        """Return where the places of each vertex begin (n + 1,), and the places (s,), ascending."""
         offsets = np.zeros(self.n + 1, np.int64)
         np.cumsum(np.bincount(self.vertices, minlength=self.n), out=offsets[1:])
         return offsets, np.argsort(self.vertices, kind="stable")
@@ -103,11 +103,11 @@ class Staged:
 
 @dataclass(frozen=True, eq=False)
 class StagedBlocks:
-    """Blocks of edges with what they stage.
+    """Blocks of edges with the vertices that they stage.
 
-    starts (k + 1,) int64; edges (m,) int64: their numbers, block by block, in their order.
-    outputs, inputs: the ends at which edges add and from which they read; the same object where
-    both ends do both.
+    starts (k + 1,) int64; edges (m,) int64: their numbers, block by block, in ascending order.
+    outputs, inputs: the ends to which edges add and from which they read; the same object if both
+    ends do both.
     """
 
     starts: IntVector
@@ -122,33 +122,39 @@ class StagedBlocks:
 
     @property
     def columns(self) -> npt.NDArray[np.int32]:
-        """(m,) the input of each edge, by its number, block by block."""
+        """The input of each edge (m,), by number, block by block."""
         places = np.repeat(self.inputs.starts[:-1], np.diff(self.starts)) + self.inputs.local
         columns: npt.NDArray[np.int32] = self.inputs.vertices[places]
         return columns
 
     @property
     def counts(self) -> IntVector:
-        """(k,) vertices that each block stages, a row and a column of a matrix for themselves."""
+        """Number of vertices that each block stages (k,).
+
+        The row and column of a matrix count separately.
+        """
         if self.inputs is self.outputs:
             return self.outputs.counts
         return self.outputs.counts + self.inputs.counts
 
     @property
     def loads(self) -> int:
-        """Vertices that all blocks stage: copies, and one for each vertex with an edge."""
+        """Number of staged vertices of all blocks: copies, plus one per vertex with an edge."""
         return int(self.counts.sum())
 
     def largest_bytes(self, output: int, read: int) -> int:
-        """Return the bytes that the largest block stages; bytes of an output and of an input."""
+        """Return the bytes that the largest block stages.
+
+        output, read [B]: of an output, of an input.
+        """
         sizes = output * self.outputs.counts + read * self.inputs.counts
         return int(sizes.max(initial=0))
 
     @classmethod
     def of_matrix(cls, edges: EdgeList, partition: EdgePartition, n_rows: int) -> StagedBlocks:
-        """Return the blocks of a matrix's entries, as EdgeList.of_matrix lists them.
+        """Return the blocks of a matrix's entries, as listed by EdgeList.of_matrix.
 
-        Outputs are rows, inputs are columns. Raises InfeasibleError where a block has more vertices
+        Outputs are rows, inputs are columns. Raises InfeasibleError if a block has more vertices
         than MOST_STAGED.
         """
         starts, order = _by_block(partition)
@@ -160,7 +166,7 @@ class StagedBlocks:
     def of_interactions(cls, edges: EdgeList, partition: EdgePartition) -> StagedBlocks:
         """Return the blocks of interactions, each of which reads and adds at both of its ends.
 
-        local of the outputs is (2m,): tail and head of each edge. Raises as of_matrix.
+        local of the outputs is (2m,): tail and head of each edge. Raises the errors of of_matrix.
         """
         starts, order = _by_block(partition)
         both = np.column_stack([edges.tails[order], edges.heads[order]]).ravel()
@@ -176,7 +182,10 @@ def _by_block(partition: EdgePartition) -> tuple[IntVector, IntVector]:
 
 
 def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
-    """Return what blocks stage of n vertices, edges ending at `ends`, block by block."""
+    """Return the vertices that blocks stage, of n vertices.
+
+    ends: ends of the edges, block by block.
+    """
     block_of, place_of = np.full(n, -1, np.int32), np.empty(n, np.int32)
     staged, local = np.empty(ends.size, np.int32), np.empty(ends.size, np.uint16)
     staged_starts = np.empty_like(starts)
@@ -186,7 +195,7 @@ def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
     if counts.size and counts.max() > MOST_STAGED:
         b = int(np.argmax(counts))
         raise InfeasibleError(
-            f"block {b} has {counts[b]:,} vertices, but 16 bits can number only {MOST_STAGED:,}",
+            f"block {b} has {counts[b]:,} vertices, but 16-bit numbers allow only {MOST_STAGED:,}",
             hint="Use more blocks.",
         )
     return Staged(staged_starts, staged[: staged_starts[-1]].copy(), local, n)
@@ -202,12 +211,12 @@ class _Try(NamedTuple):
 def fewest_blocks(
     make: Callable[[int], StagedBlocks], at_least: int, room: int, output: int, read: int
 ) -> StagedBlocks:
-    """Return the blocks whose largest fits into `room` [B], of about the least k that does.
+    """Return blocks that all fit into `room` [B], with about the least k that suffices.
 
-    make(k): blocks for k of them. at_least: k below which none fit. output, read: bytes staged for
-    each output and input. Each k is predicted from what two others stage, until it would fall by
-    less than GROWTH: usually after three or four, after TRIES at most. Raises InfeasibleError where
-    none is found: use the plain kernel.
+    make(k): returns k blocks. at_least: number k below which no blocks fit. output, read: bytes
+    staged for each output and input. Each k is predicted from what two others stage, until k would
+    fall by less than GROWTH: usually after three or four attempts, and at most TRIES. Raises
+    InfeasibleError if none is found: then use the plain kernel.
     """
     k, found = max(at_least, 1), None
     too_few: list[_Try] = []
@@ -233,9 +242,9 @@ def fewest_blocks(
 
 
 def _predicted(too_few: list[_Try], enough: _Try | None, room: int) -> int:
-    """Return the least k that may fit if bytes fall by a power of k, as between two that are known.
+    """Return the least k that may fit if bytes are a power of k between two known values of k.
 
-    Above the last that was too few, by GROWTH at least, and below `enough`.
+    The result is at least GROWTH above the last k that was too small, and below `enough`.
     """
     last = too_few[-1]
     other = enough or (too_few[-2] if len(too_few) > 1 else None)
@@ -247,10 +256,10 @@ def _predicted(too_few: list[_Try], enough: _Try | None, room: int) -> int:
 
 
 class BlockProduct:
-    """Products y = A x by staged blocks on one core, parts of y added up in the order of blocks.
+    """Products y = A x by staged blocks on one core.
 
-    entries (m,): of the matrix, in the order of the EdgeList. loads: values staged by the last
-    product, counted as they were.
+    Parts of y are added up in the order of blocks. entries (m,): of the matrix, in the order of the
+    EdgeList. loads: number of values staged by the last product, counted while staging.
     """
 
     def __init__(self, blocks: StagedBlocks, entries: npt.NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""Lists what each block of edges stages, numbers it within the block, and multiplies by blocks."""
+"""Lists the vertices that each block of edges stages, numbers them, and multiplies by blocks."""
 
 # mypy: ignore-errors
 from evener.jit import njit
@@ -9,11 +9,11 @@ GAS = 1.4  # ratio of specific heats, as of Rodinia's cfd
 
 @njit(cache=True, nogil=True, counted=False)
 def list_staged(starts, ends, block_of, place_of, staged, staged_starts, local):
-    """Fill in which vertices each block's edges end at, by first use, and each edge's among them.
+    """Fill in the vertices of each block's edges, by first use, and each edge's index among them.
 
-    starts (k + 1,): where the edges of a block begin in ends (m,). block_of (n,) int32, -1;
-    place_of (n,) int32. staged (m,) int32, as far as needed; staged_starts (k + 1,); local (m,)
-    uint16.
+    starts (k + 1,): where the edges of a block begin in ends (m,). block_of (n,) int32: -1 on
+    entry; place_of (n,) int32. staged (m,) int32: filled as far as needed; staged_starts (k + 1,);
+    local (m,) uint16.
     """
     count = 0
     for b in range(starts.size - 1):
@@ -31,10 +31,10 @@ def list_staged(starts, ends, block_of, place_of, staged, staged_starts, local):
 
 @njit(cache=True, nogil=True, counted=False)
 def multiply_blocks(first, last, blocks, weights, x, room, partial):
-    """Set partial (outputs staged,) to the sums of blocks first to last; return values staged.
+    """Set partial (outputs staged,) to the sums of blocks first to last - 1; return values staged.
 
     blocks: starts of edges, local outputs and inputs of edges, starts of outputs, staged inputs and
-    their starts. room: for the staged values of x of the largest block.
+    their starts. room: scratch for the staged values of x of the largest block.
     """
     starts, outputs, inputs, output_starts, staged, input_starts = blocks
     loads = 0

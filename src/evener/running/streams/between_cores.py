@@ -1,9 +1,9 @@
-"""What filters take on this computer's cores, and what a byte takes from one core to another.
+"""The times of filters on this computer's cores, and the cost of a byte sent between cores.
 
-A channel within a core has one slot, which stays in its caches; one between cores has several, and
-what one core writes the other fetches. So a filter takes longer where its channels lead to another
-core. That is measured in the program itself: once each filter on the core of those it exchanges
-with, once, as far as possible, on the other one.
+A channel within a core has one slot, which stays in its caches; a channel between cores has
+several, and one core fetches what the other one writes. So a filter takes longer if its channels
+lead to another core. This is measured in the program itself: once with each filter on the core of
+its neighbours, and once with as many neighbours as possible on the other core.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ PAIR = 2  # cores that bytes pass between
 
 
 class StreamCalibration(NamedTuple):
-    """A program on the cores of this computer, as measured.
+    """Measured costs of a program on the cores of this computer.
 
-    graph: with the CPU seconds of its filters, for devices of 1000 mips. per_byte [s/B]: that each
-    of two cores takes longer for a byte which passes between them; 0 where none was found, None
-    where it was not measured. platform: the cores, joined by this link.
+    graph: with the CPU seconds of its filters, for devices of 1000 mips. per_byte [s/B]: by how
+    much longer each of two cores takes for a byte sent between them; 0 if no difference was found,
+    None if it was not measured. platform: the cores, joined by this link.
     """
 
     graph: StreamGraph
@@ -45,7 +45,7 @@ class StreamCalibration(NamedTuple):
 
     @property
     def seconds(self) -> FloatArray:
-        """(n,) CPU seconds of each filter in an iteration."""
+        """CPU seconds of each filter in an iteration (n,)."""
         return self.graph.scalar * self.graph.vector / INSTRUCTIONS
 
 
@@ -57,17 +57,18 @@ def calibrate_stream(
     devices: Sequence[Sequence[int]] | None = None,
     tell: Callable[[int], None] = lambda _: None,
 ) -> StreamCalibration:
-    """Measure a program's filters, and what bytes between two cores take.
+    """Measure a program's filters, and the cost of bytes between two cores.
 
-    repeats: iterations of which each figure is the median. busy: cores of the platform; as many
-    threads are at work meanwhile, as in `filter_seconds`, but no more than there are filters. The
-    link is measured where there are two or more and the program has channels. devices: cores of
-    each, to which threads are bound. tell: called with the iterations done on one core.
+    repeats: number of iterations of which each figure is the median. busy: number of cores of the
+    platform; as many threads work during the measurement, as in `filter_seconds`, but not more than
+    there are filters. The link is measured if there are at least two cores and the program has
+    channels. devices: cores of each device, to which threads are bound. tell: called with the
+    number of iterations done on one core.
 
-    Raises UsageError for no iterations or threads, and what `run_stream` raises of filters.
+    Raises UsageError if repeats or busy is below 1, and the errors of `run_stream` for filters.
     """
     if repeats < 1:
-        raise UsageError(f"{repeats} iterations: at least one is needed")
+        raise UsageError(f"the number of iterations must be at least 1, not {repeats}")
     bound = None if devices is None else [list(own) for own in devices]
     part = parted(program.graph)
     is_apart = busy >= PAIR and bool(part.any())
@@ -92,9 +93,9 @@ def _tell_from(tell: Callable[[int], None], begin: int, done: int) -> None:
 
 
 def parted(graph: StreamGraph) -> Part:
-    """Return one of two cores for each filter: most of the bytes pass between them.
+    """Return one of two cores for each filter, such that most bytes are sent between the cores.
 
-    Each filter, in their order, goes where more of its bytes so far come from the other core.
+    Filters are assigned in their order, each to the core from which fewer of its bytes come so far.
     """
     part = np.zeros(graph.n, np.int32)
     weight = np.zeros((graph.n, PAIR))
@@ -108,7 +109,7 @@ def parted(graph: StreamGraph) -> Part:
 
 
 def bytes_between(graph: StreamGraph, part: Part) -> FloatArray:
-    """(n,) bytes an iteration that each filter receives from or sends to another processor."""
+    """Return the bytes per iteration that each filter exchanges with other processors (n,)."""
     cut = np.where(part[graph.tails] != part[graph.heads], graph.nbytes, 0.0)
     both = np.bincount(graph.tails, cut, graph.n) + np.bincount(graph.heads, cut, graph.n)
     return both.astype(np.float64)
@@ -117,9 +118,9 @@ def bytes_between(graph: StreamGraph, part: Part) -> FloatArray:
 def seconds_apart(
     program: StreamProgram, part: Part, repeats: int, devices: list[list[int]] | None = None
 ) -> FloatArray:
-    """(repeats, n) CPU seconds of filters in an iteration, on two cores by `part`.
+    """Return the CPU seconds of filters per iteration, on two cores by `part` (repeats, n).
 
-    Of the last iterations of a run, in which no slot of a channel is new.
+    Only the last iterations of a run count, in which all slots of channels have been used before.
     """
     stages = PipelineStages(program, part)
     unsteady = max(stages.depth, int(stages.of_channels.max(initial=0)))
@@ -133,7 +134,7 @@ def seconds_apart(
 
 
 def fitted(longer: FloatArray, nbytes: FloatArray) -> float:
-    """Return the seconds per byte that explain best, by least squares, what filters take longer.
+    """Return the seconds per byte that best explain the longer times, by least squares.
 
     longer, nbytes (n,): of each filter. Never negative: noise must not make bytes a gain.
     """

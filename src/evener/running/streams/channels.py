@@ -19,36 +19,36 @@ from evener.running.streams.program import Array, StreamChannel
 
 
 class Sender(Protocol):
-    """The end of a channel that is filled."""
+    """Protocol of the writer's end of a channel."""
 
     def has_room(self) -> bool:
         """Whether a slot is free."""
 
     def slot(self) -> Array:
-        """Return the slot that is to be filled next; only where there is room."""
+        """Return the slot to be filled next; valid only if there is room."""
 
     def send(self) -> None:
-        """Hand over that slot."""
+        """Pass this slot to the reader."""
 
 
 class Receiver(Protocol):
-    """The end of a channel that is read."""
+    """Protocol of the reader's end of a channel."""
 
     def has_data(self) -> bool:
-        """Whether a slot has been handed over."""
+        """Whether a filled slot is available."""
 
     def data(self) -> Array:
-        """Return the slot that was handed over first, which may be changed."""
+        """Return the oldest filled slot; its array may be changed."""
 
     def free(self) -> None:
-        """Give that slot back."""
+        """Return that slot to the writer."""
 
 
 class Channel:
     """A channel within this process, with `size` slots.
 
-    to_reader, to_writer: called, by the other end's thread, when there may be data, or room. Counts
-    are changed by one thread each, so that no lock is needed to read them.
+    to_reader, to_writer: functions that the other end's thread calls when there may be data, or
+    room. Only one thread changes each count, so no lock is needed to read them.
     """
 
     def __init__(
@@ -70,24 +70,24 @@ class Channel:
         return self._sent - self._freed < len(self._slots)
 
     def slot(self) -> Any:
-        """Return the slot that is to be filled next."""
+        """Return the slot to be filled next."""
         return self._slots[self._sent % len(self._slots)]
 
     def send(self) -> None:
-        """Hand over that slot."""
+        """Pass this slot to the reader."""
         self._sent += 1
         self._to_reader()
 
     def has_data(self) -> bool:
-        """Whether a slot has been handed over."""
+        """Whether a filled slot is available."""
         return self._freed < self._sent
 
     def data(self) -> Any:
-        """Return the slot that was handed over first."""
+        """Return the oldest filled slot."""
         return self._slots[self._freed % len(self._slots)]
 
     def free(self) -> None:
-        """Give that slot back."""
+        """Return that slot to the writer."""
         self._freed += 1
         self._to_writer()
 
@@ -104,10 +104,10 @@ def _tags(number: int) -> tuple[int, int]:
 
 
 class FarSender:
-    """The writer's end of a channel to another process of MPI. to: the reader's rank.
+    """The writer's end of a channel to another MPI process. to: the reader's rank.
 
     Each slot has a persistent request for its data and one for the reader's message that the slot
-    is free. No call waits: all ask MPI whether messages have come.
+    is free. No method waits: all only test whether messages have arrived.
     """
 
     def __init__(self, mpi: MpiComm, of: StreamChannel, number: int, to: int, size: int) -> None:
@@ -122,12 +122,12 @@ class FarSender:
             self.send()
 
     def has_room(self) -> bool:
-        """Whether the next slot has been read since it was sent."""
+        """Whether the next slot has been read since it was last sent."""
         place = self._sent % len(self._slots)
         return self._data[place].is_done() and self._freed[place].is_done()
 
     def slot(self) -> Array:
-        """Return the slot that is to be filled next."""
+        """Return the slot to be filled next."""
         return self._slots[self._sent % len(self._slots)]
 
     def send(self) -> None:
@@ -138,15 +138,15 @@ class FarSender:
         self._sent += 1
 
     def is_over(self) -> bool:
-        """Whether all that was sent has been read."""
+        """Whether everything that was sent has been read."""
         return all(one.is_done() for one in [*self._data, *self._freed])
 
 
 class FarReceiver:
-    """The reader's end of a channel from another process of MPI. source: the writer's rank.
+    """The reader's end of a channel from another MPI process. source: the writer's rank.
 
-    total: messages of the whole run, initial arrays included: as many are received as are sent, so
-    that no message is left at the end.
+    total: number of messages of the whole run, including initial arrays: all of them are received,
+    so that no message is left at the end.
     """
 
     def __init__(
@@ -162,15 +162,15 @@ class FarReceiver:
             self._ask()
 
     def has_data(self) -> bool:
-        """Whether the next message is there."""
+        """Whether the next message has arrived."""
         return self._read < self._total and self._data[self._read % len(self._slots)].is_done()
 
     def data(self) -> Array:
-        """Return the slot of that message."""
+        """Return the array of this message."""
         return self._slots[self._read % len(self._slots)]
 
     def free(self) -> None:
-        """Let the slot be sent again."""
+        """Allow the writer to send this slot again."""
         place = self._read % len(self._slots)
         self._read += 1
         self._freed[place].finish()  # of its last time: the writer has sent since
@@ -190,21 +190,24 @@ class FarReceiver:
 
 
 class ScatteringSender:
-    """The end of a channel whose readers are copies. to: by reader; turns: whose each array is."""
+    """The writer's end of a channel with copies of the reader. to: ends by reader.
+
+    turns: the reader of each array.
+    """
 
     def __init__(self, to: Mapping[int, Sender], turns: Sequence[int]) -> None:
         self._to, self._turns, self._sent = to, turns, 0
 
     def has_room(self) -> bool:
-        """Whether a slot is free for the reader whose turn it is."""
+        """Whether a slot is free for the reader of the next array."""
         return self._now().has_room()
 
     def slot(self) -> Array:
-        """Return the slot that is to be filled next."""
+        """Return the slot to be filled next."""
         return self._now().slot()
 
     def send(self) -> None:
-        """Hand over that slot."""
+        """Pass this slot to the reader."""
         self._now().send()
         self._sent += 1
 
@@ -213,21 +216,24 @@ class ScatteringSender:
 
 
 class GatheringReceiver:
-    """The end of a channel whose writers are copies. by: by writer; turns: who makes each array."""
+    """The reader's end of a channel with copies of the writer. by: ends by writer.
+
+    turns: the writer of each array.
+    """
 
     def __init__(self, by: Mapping[int, Receiver], turns: Sequence[int]) -> None:
         self._by, self._turns, self._read = by, turns, 0
 
     def has_data(self) -> bool:
-        """Whether the array of the writer whose turn it is has been handed over."""
+        """Whether the next array has been sent by its writer."""
         return self._now().has_data()
 
     def data(self) -> Array:
-        """Return that array."""
+        """Return this array."""
         return self._now().data()
 
     def free(self) -> None:
-        """Give its slot back."""
+        """Return its slot to the writer."""
         self._now().free()
         self._read += 1
 

@@ -1,7 +1,7 @@
 """Filters on a CUDA device: their functions launch kernels on arrays in the device's memory.
 
 Channels that lead to other processors have their slots in this computer's memory; a firing copies
-these to the device and back. Between filters of one device arrays stay where they are.
+these to the device and back. Between filters of one device arrays stay in its memory.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 class DeviceArray:
-    """An array of a channel in a device's memory: flat, for copies, and of the channel's shape.
+    """An array of a channel in a device's memory: flat, for copies, and with the channel's shape.
 
-    An array without dimensions has one of one entry there.
+    An array without dimensions has one entry on the device.
     """
 
     def __init__(self, device: CudaDevice, of: StreamChannel) -> None:
@@ -33,14 +33,14 @@ class DeviceArray:
 
 
 class DeviceChannel(Channel):
-    """A channel between filters of one CUDA device, with slots in its memory once it is opened."""
+    """A channel between filters of one CUDA device; once opened, its slots are in device memory."""
 
     def __init__(self, of: StreamChannel, size: int) -> None:
         super().__init__(replace(of, initial=()), 0)
         self._of, self._size = of, size
 
     def open(self, device: CudaDevice) -> None:
-        """Make the slots, and put there what lies in the channel at first."""
+        """Create the slots, and copy the channel's initial arrays to them."""
         self._slots = [DeviceArray(device, self._of) for _ in range(self._size)]
         for array in self._of.initial:
             device.send(np.ascontiguousarray(array).reshape(-1), self.slot().flat)
@@ -49,23 +49,23 @@ class DeviceChannel(Channel):
 
 
 class CudaFiring(Firing):
-    """A filter's function for CUDA devices, as one run calls it; `open` comes before `fire`."""
+    """A filter's function for CUDA devices, as one run calls it; call `open` before `fire`."""
 
     def __init__(self, program: StreamProgram, number: int, where: str = "") -> None:
         super().__init__(program, number, where)
         self._incoming = [program.channels[e] for e in program.incoming[number]]
 
     def open(self, device: CudaDevice) -> None:
-        """Make the filter's arrays on the device; called by the thread that fires."""
+        """Create the filter's arrays on the device; called by the thread that fires."""
         self._device = device
         self._on_device = tuple(device.put(state) for state in self._first)
         self._inputs = [DeviceArray(device, channel) for channel in self._incoming]
         self._outputs = [DeviceArray(device, channel) for channel in self.channels]
 
     def fire(self, iteration: int, inputs: Sequence[Any], slots: Sequence[Any]) -> Array | None:
-        """Call the function on arrays of the device; return what it gives when all is done.
+        """Call the function on arrays of the device; when it is done, return its result.
 
-        inputs, slots: arrays of this computer, or DeviceArrays. Raises as Firing does.
+        inputs, slots: arrays of this computer, or DeviceArrays. Raises the errors of Firing.
         """
         assert self.filter.cuda is not None
         try:
@@ -97,7 +97,7 @@ class CudaFiring(Firing):
         return None
 
     def _put(self, one: Any, own: DeviceArray) -> Any:
-        """Return an incoming array on the device, copied to `own` where it is not there."""
+        """Return an incoming array on the device; if it is not there, copy it to `own`."""
         if isinstance(one, DeviceArray):
             return one.shaped
         self._device.send(one.reshape(-1), own.flat)
@@ -105,14 +105,14 @@ class CudaFiring(Firing):
 
 
 def refuse_cuda(program: StreamProgram, number: int, device: str) -> None:
-    """Raise UsageError where a filter cannot run on a CUDA device."""
+    """Raise UsageError if a filter cannot run on a CUDA device."""
     one = program.filters[number]
     if one.cuda is None:
         raise UsageError(
             f"filter {one.name!r} has no function for CUDA devices, but the plan places "
             f"it on {device}",
-            hint="Give it one by StreamFilter(cuda=...), or keep it off CUDA devices by "
-            "`needs`: docs/streams.md.",
+            hint="Pass a function by StreamFilter(cuda=...), or keep the filter off CUDA devices "
+            "by `needs`, see docs/streams.md.",
         )
     if one.state is not None and not isinstance(one.state, np.ndarray):
         raise UsageError(f"the state of filter {one.name!r} on {device} is not an array")

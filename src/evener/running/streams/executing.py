@@ -1,4 +1,4 @@
-"""Runs a stream program on the processors of a plan: threads of this process, or ranks of MPI."""
+"""Runs a stream program on the processors of a plan: as threads of this process, or MPI ranks."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ STDERR = 2  # its file descriptor
 
 @dataclass(frozen=True)
 class StreamWatch:
-    """How a stream program is run, and what reports its progress.
+    """How a stream program is run, and how its progress is reported.
 
-    timeout [s]: of a filter in an iteration, with compiling in the first. slots: of channels
-    between neighbouring stages. devices: of each processor the cores to which its thread is bound,
-    or the CUDA device that its thread drives; None: cores, not bound. trace: whether all spans are
-    recorded. keep: number of last iterations whose outputs are returned; None: all. kills: whether
-    to end the process if a filter holds Python's lock for longer than the timeout, as a kernel
-    without nogil can, so that no thread can raise an error: a traceback of all threads is printed.
-    tell: called now and then with the number of iterations done.
+    timeout [s]: limit for a filter in an iteration; the first one includes compiling. slots: number
+    of slots of channels between neighbouring stages. devices: for each processor, the cores to
+    which its thread is bound, or the CUDA device that its thread drives; None: unbound threads on
+    cores. trace: whether to record all spans. keep: number of last iterations whose outputs are
+    returned; None: all. kills: whether to end the process if a filter holds Python's lock for
+    longer than the timeout, as a kernel without nogil can, so that no thread can raise an error; a
+    traceback of all threads is printed. tell: called now and then with the number of iterations
+    done.
     """
 
     timeout: float = TIMEOUT
@@ -56,7 +57,7 @@ class StreamWatch:
     tell: Callable[[int], None] | None = None
 
     def cuda(self, processor: int) -> Cuda | None:
-        """Return the CUDA device that a processor is, if it is one."""
+        """Return the CUDA device of a processor, or None if it is a core."""
         device = None if self.devices is None else self.devices[processor]
         return device if isinstance(device, Cuda) else None
 
@@ -69,18 +70,18 @@ def run_stream(
     comm: Any = None,
     watch: StreamWatch = StreamWatch(),
 ) -> StreamRun:
-    """Run iterations of a program on the processors of a plan; all ranks of comm call.
+    """Run iterations of a program on the processors of a plan. Collective.
 
-    Each processor is a thread that runs its filters, several iterations of the program at once.
-    comm: an MpiComm or a communicator of mpi4py, whose ranks share the processors as devices of
-    other runs, `d * P // k == p`; None: all are threads of this process. Copies of a filter, where
-    the plan has any, run iterations in turn, as many as they have of its data. What is returned
-    does not depend on the plan, but for times.
+    Each processor is a thread that runs its filters, on several iterations of the program at once.
+    comm: an MpiComm or an mpi4py communicator, whose ranks share the processors like devices of
+    other runs, `d * P // k == p`; None: all are threads of this process. If the plan has copies of
+    a filter, they run iterations alternately, in proportion to their data. Except for times, the
+    result does not depend on the plan.
 
-    Raises UsageError for a plan of other filters, no iterations, more ranks than processors, other
-    numbers of devices, a CUDA device of which `watch` does not say which it is, and filters there
-    that have no function for it; ToolError where a filter raises, or does not end within
-    the timeout; InputError where it returns what its channels do not carry.
+    Raises UsageError for a plan of other filters, for iterations below 1, for more ranks than
+    processors, for another number of devices, for a CUDA device that `watch` does not identify, and
+    for filters on it that have no function for it; ToolError if a filter raises, or does not end
+    within the timeout; InputError if it returns what its channels do not carry.
     """
     _refuse(plan, iterations, watch)
     turns = FilterTurns(program, plan, iterations)
@@ -100,7 +101,7 @@ def run_stream(
 
 def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
     if iterations < 1:
-        raise UsageError(f"{iterations} iterations: at least one is needed")
+        raise UsageError(f"the number of iterations must be at least 1, not {iterations}")
     devices = watch.devices
     if devices is not None:
         if len(devices) != plan.platform.k:
@@ -116,7 +117,7 @@ def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
 
 
 def _refuse_on_cuda(turns: FilterTurns, watch: StreamWatch) -> None:
-    """Refuse filters that have no function for the CUDA device on which the plan has them."""
+    """Raise UsageError if filters lack a function for the CUDA device of their processor."""
     for i in range(len(turns.program.filters)):
         for c in turns.copies(i):
             device = int(turns.plan.part[c])
@@ -125,7 +126,7 @@ def _refuse_on_cuda(turns: FilterTurns, watch: StreamWatch) -> None:
 
 
 class _Own(NamedTuple):
-    """A processor of this process: its number, its loop."""
+    """A processor of this process: its number, and its loop."""
 
     device: int
     processor: Processor
@@ -133,7 +134,7 @@ class _Own(NamedTuple):
 
 @dataclass(eq=False)
 class _Run:
-    """One run, as far as it is in this process."""
+    """The part of a run that is in this process."""
 
     turns: FilterTurns
     stages: PipelineStages
@@ -172,7 +173,7 @@ class _Run:
         )  # fmt: skip
 
     def play(self) -> None:
-        """Run all processors that are here, each in a thread, and look after them in one more."""
+        """Run all processors of this process, one thread each, and watch them in another thread."""
         if self.mpi is not None:
             self.mpi.barrier()
         self.began = time.perf_counter()
@@ -218,7 +219,7 @@ class _Run:
         one.processor.run(until)
 
     def _open(self, one: _Own) -> None:
-        """Bind this thread to the processor's cores, or make what its CUDA device holds."""
+        """Bind this thread to the processor's cores, or create the data on its CUDA device."""
         if self.watch.devices is None:
             return
         device = self.watch.devices[one.device]
@@ -235,7 +236,7 @@ class _Run:
                 placed.firing.open(opened)
 
     def _look_after(self) -> None:
-        """Return when all have ended. Raises ToolError if a filter does not end in time."""
+        """Return when all threads have ended. Raises ToolError if a filter does not end in time."""
         while not self.ended.wait(PAUSE):
             self._put_off_last_resort()
             self._refuse_late()
@@ -245,7 +246,7 @@ class _Run:
                 self.watch.tell(min((done for done in own if done), default=0))
 
     def _put_off_last_resort(self) -> None:
-        """Let the process end by itself if this is not called again: a filter has Python's lock."""
+        """Postpone the end of the process, due if a filter holds Python's lock too long."""
         if self.watch.kills:
             seconds = min(self.watch.timeout + LATER, threading.TIMEOUT_MAX)
             faulthandler.dump_traceback_later(seconds, exit=True, file=STDERR)
@@ -258,17 +259,17 @@ class _Run:
                     f"filter {self.plan.names[int(number) - 1]!r} on "
                     f"{self.plan.platform.names[device]} has not ended iteration {iteration:.0f} "
                     f"within {self.watch.timeout:,.3g} s",
-                    hint="If it only needs more time, use --timeout SECONDS.",
+                    hint="If it needs more time, use --timeout SECONDS.",
                 )
 
     def stop(self) -> None:
-        """Let all threads of this process end."""
+        """Stop all threads of this process."""
         self.ended.set()
         for waker in self.wakers.values():
             waker.stop()
 
     def result(self) -> StreamRun:
-        """Return the run of all processors; all ranks call."""
+        """Return the run of all processors. Collective."""
         outputs: dict[int, list[tuple[int, Array]]] = {}
         for one in self.owned:
             for placed in one.processor.placed:

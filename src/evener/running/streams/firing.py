@@ -1,4 +1,4 @@
-"""One call of a filter's function: what it is given, what it may return, errors that name it."""
+"""One call of a filter's function: its arguments, checks of its result, and errors that name it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Firing:
         self._gives: tuple[tuple[int, ...], Any] | None = None
 
     def fire(self, iteration: int, inputs: Sequence[Array], slots: Sequence[Array]) -> Array | None:
-        """Call the function; fill the slots of outgoing channels, or return what it gives.
+        """Call the function; fill the slots of outgoing channels, or return the filter's output.
 
-        Raises ToolError where the function raises, InputError for what it must not return; both
-        name filter, processor and iteration.
+        Raises ToolError if the function raises, InputError if its result is invalid; both name
+        filter, processor and iteration.
         """
         given = (iteration,) if self._starts else inputs
         more = slots if self.filter.fills else ()
@@ -53,7 +53,7 @@ class Firing:
         return None
 
     def _parts(self, found: Any, iteration: int) -> Sequence[Array]:
-        """Return what goes along each channel, checked."""
+        """Return the array for each channel, checked."""
         parts = found if isinstance(found, tuple) else (found,) * len(self.channels)
         if len(parts) != len(self.channels):
             said = f"returned {len(parts)} arrays for {len(self.channels)} channels"
@@ -67,20 +67,27 @@ class Firing:
         return parts
 
     def _given(self, found: Any, iteration: int) -> Array | None:
-        """Return a copy of an output of the program, of the same type in all iterations."""
+        """Return a copy of an output of the program.
+
+        Its type must be the same in all iterations.
+        """
         if found is None and self._gives is None:
             return None
         try:
             array = np.array(found)
         except ValueError as error:
-            raise self._wrong(iteration, f"returned what is not an array: {error}") from error
+            raise self._wrong(
+                iteration, f"returned a value that is not an array: {error}"
+            ) from error
         if array.dtype.kind not in "biufc":
             raise self._wrong(iteration, f"returned {_described(found)}, which is not a number")
         if self._gives is None:
             self._gives = array.shape, array.dtype
         if self._gives != (array.shape, array.dtype):
             before = f"{self._gives[1]} {self._gives[0]}"
-            raise self._wrong(iteration, f"returned {_described(array)}, but {before} before")
+            raise self._wrong(
+                iteration, f"returned {_described(array)}, but {before} in earlier iterations"
+            )
         return array
 
     def _failed(self, error: BaseException, iteration: int) -> EvenerError:
@@ -101,7 +108,7 @@ class Firing:
 
 
 def _described(value: Any) -> str:
-    """Return type and shape of an array, or what else it is."""
+    """Return type and shape of an array, or the type of another value."""
     if isinstance(value, np.ndarray | np.generic):
         return f"{value.dtype} {value.shape}"
     return shown(value)

@@ -1,4 +1,4 @@
-"""One filter after the other, on one thread: what each takes, and what a program gives."""
+"""Runs a program by one thread, one filter after the other: times of filters, and outputs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ REPEATS = 20  # iterations of which a filter's seconds are the median, after the
 
 
 class InTurn:
-    """A program run iteration by iteration, its filters in their order.
+    """A program run iteration by iteration, with its filters in their order.
 
-    seconds: of each filter, CPU time of the thread in each iteration.
+    seconds: for each filter, CPU time of the thread in each iteration.
     """
 
     def __init__(self, program: StreamProgram) -> None:
@@ -54,15 +54,16 @@ class InTurn:
         self._done += 1
 
     def _slot(self, e: int) -> Array:
-        """Return an array for a channel, whose contents are not needed any more."""
+        """Return an array for a channel whose contents are no longer needed."""
         channel = self._program.channels[e]
         return self._free[e].pop() if self._free[e] else np.empty(channel.shape, channel.dtype)
 
 
 def run_in_turn(program: StreamProgram, iterations: int) -> dict[str, Array]:
-    """Return what a program gives, run by one thread, one filter after the other.
+    """Return the outputs of a program, run by one thread, one filter after the other.
 
-    By name of filters without outgoing channels: what they returned, (iterations, ...).
+    A mapping from names of filters without outgoing channels to what they returned (iterations,
+    ...).
     """
     run = InTurn(program)
     for _ in range(iterations):
@@ -71,21 +72,21 @@ def run_in_turn(program: StreamProgram, iterations: int) -> dict[str, Array]:
 
 
 class BesideOthers:
-    """A program run in turn while other threads do so as well, each for itself.
+    """A program run filter by filter while other threads each run it, too.
 
-    They share the computer's memory and caches as processors will. busy: threads in all. Raises
-    UsageError for none.
+    They share the computer's memory and caches as processors will. busy: number of threads in all.
+    Raises UsageError if it is below 1.
     """
 
     def __init__(self, program: StreamProgram, busy: int = 1) -> None:
         if busy < 1:
-            raise UsageError(f"{busy} threads: at least one is needed")
+            raise UsageError(f"the number of threads must be at least 1, not {busy}")
         self._program, self._busy = program, busy
         self._run = InTurn(program)
         self._kept: list[FloatArray] = []
 
     def run(self, repeats: int, tell: Callable[[int], None] = lambda _: None) -> None:
-        """Measure `repeats` iterations, after one more; tell: called with how many are done."""
+        """Measure `repeats` iterations after a first one; tell: called with the number done."""
         is_over = threading.Event()
         with ThreadPoolExecutor(max(self._busy - 1, 1)) as pool:
             others = [pool.submit(_run_until, is_over, self._program) for _ in range(1, self._busy)]
@@ -102,18 +103,18 @@ class BesideOthers:
 
     @property
     def seconds(self) -> FloatArray:
-        """(n,) CPU seconds of each filter in an iteration: medians."""
+        """CPU seconds of each filter per iteration (n,): medians."""
         return np.asarray(np.median(np.concatenate(self._kept, axis=1), axis=1))
 
 
 def filter_seconds(program: StreamProgram, repeats: int = REPEATS, busy: int = 1) -> FloatArray:
-    """(n,) CPU seconds of each filter in an iteration: the median of `repeats`, after one more.
+    """Return the CPU seconds of each filter per iteration (n,), after a first iteration.
 
-    With what it takes to give its arrays to its channels. busy: threads that run the program at
-    the same time. Raises UsageError for no iterations, or no threads.
+    The time of passing arrays to channels is included. busy: number of threads that run the program
+    at the same time. Raises UsageError if repeats or busy is below 1.
     """
     if repeats < 1:
-        raise UsageError(f"{repeats} iterations: at least one is needed")
+        raise UsageError(f"the number of iterations must be at least 1, not {repeats}")
     beside = BesideOthers(program, busy)
     beside.run(repeats)
     return beside.seconds
@@ -129,8 +130,9 @@ def _run_until(is_over: threading.Event, program: StreamProgram) -> None:
 def measure_filters(program: StreamProgram, repeats: int = REPEATS, busy: int = 1) -> StreamGraph:
     """Return the program's graph with measured costs, for `map_filters`.
 
-    Each filter's instructions are its CPU seconds here, as in `filter_seconds`, times 10^9: on a
-    device of 1000 mips and a vector length of 1 the plan's seconds are those of this computer.
-    busy: threads that run the program meanwhile, this one included: as many as the plan will use.
+    Each filter's number of instructions is its CPU seconds here, as in `filter_seconds`, x 10^9:
+    for a device of 1000 mips and a vector length of 1 the plan's seconds are those of this
+    computer. busy: number of threads that run the program during the measurement, including this
+    one; use as many as the plan will have.
     """
     return program.costing(filter_seconds(program, repeats, busy))

@@ -1,8 +1,8 @@
-"""The loop of one processor: of its filters that can run, the one that is furthest behind.
+"""The loop of one processor: among its filters that can run, it runs the one furthest behind.
 
-A filter can run when each of its incoming channels has data and each outgoing one has room. Of
-several, the one of the lowest round runs, which is its iteration plus its stage: so all filters of
-the processor keep to their stages. What a program gives does not depend on that order.
+A filter can run if each of its incoming channels has data and each outgoing one has room. If
+several can run, the one with the lowest round does; the round is its iteration plus its stage: so
+all filters of the processor stay in their stages. A program's outputs do not depend on this order.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ LOOK = 0.5  # [s] between two looks whether a run was stopped, while waiting asl
 
 @dataclass
 class FilterTimes:
-    """What one filter took in a run.
+    """Times of one filter in a run.
 
-    seconds: of its function, with giving its arrays to channels; cpu [s]: of its thread meanwhile.
-    no_input, no_room [s]: how long its processor had nothing to do before it ran, because its
-    incoming channels had no data, or else its outgoing ones no room. ends: when it ended each
-    iteration [s, on the clock of time.perf_counter], where asked for; spans: when it began, too;
-    cpus: CPU seconds of each, where there are spans. turns: the iterations that it runs, of a
-    filter in copies not all. starved, full [s]: parts of no_input and no_room by the channels that
-    had no data or room when the wait began, by their places among the filter's own.
+    seconds: time of its function, including passing its arrays to channels; cpu [s]: of its thread
+    in this time. no_input, no_room [s]: how long its processor was idle before it ran, because its
+    incoming channels had no data, or its outgoing ones no room. ends: when it ended each iteration
+    [s, on the clock of time.perf_counter], if recorded; spans: also when it began; cpus: CPU
+    seconds of each iteration, if spans are recorded. turns: the iterations that it runs; a copy of
+    a filter runs only some. starved, full [s]: parts of no_input and no_room by the channels that
+    had no data or room when the wait began, by their index among the filter's own channels.
     """
 
     name: str
@@ -50,37 +50,37 @@ class FilterTimes:
 
 
 class Waker:
-    """How a thread sleeps until one of its channels has changed, and is woken or stopped."""
+    """Lets a thread sleep until one of its channels changes, or until the run is stopped."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._is_stopped = False
 
     def wake(self) -> None:
-        """Let the thread look again."""
+        """Wake the thread, so that it checks its channels again."""
         with self._condition:
             self._condition.notify()
 
     def stop(self) -> None:
-        """Let the thread end by Stopped."""
+        """Make the thread raise Stopped."""
         self._is_stopped = True
         self.wake()
 
     def until(self, is_done: Callable[[], bool]) -> None:
-        """Return when is_done() is true, asked whenever woken. Raises Stopped."""
+        """Return when is_done() is true; it is called after each wake-up. Raises Stopped."""
         with self._condition:
             while not is_done():
                 self.check()
                 self._condition.wait(LOOK)
 
     def check(self) -> None:
-        """Raise Stopped where the run was stopped."""
+        """Raise Stopped if the run was stopped."""
         if self._is_stopped:
             raise Stopped
 
 
 class PlacedFilter:
-    """A filter on its processor, with its channels' ends. number: of the plan, for the watch."""
+    """A filter on its processor, with the ends of its channels. number: its number in the plan."""
 
     def __init__(
         self,
@@ -97,13 +97,13 @@ class PlacedFilter:
 
     @property
     def iteration(self) -> int:
-        """The iteration that it runs next; once it has run all, the last."""
+        """The iteration that it runs next; once it has run all, the last one."""
         turns = self.times.turns
         return turns[min(self.times.firings, len(turns) - 1)]
 
     @property
     def round(self) -> int:
-        """That of its next firing."""
+        """The round of its next firing."""
         return self.iteration + self._stage
 
     @property
@@ -119,11 +119,11 @@ class PlacedFilter:
         )
 
     def without_data(self) -> list[int]:
-        """Return the places of incoming channels without data."""
+        """Return the indices of incoming channels without data."""
         return [i for i, one in enumerate(self.receivers) if not one.has_data()]
 
     def without_room(self) -> list[int]:
-        """Return the places of outgoing channels without room."""
+        """Return the indices of outgoing channels without room."""
         return [i for i, one in enumerate(self.senders) if not one.has_room()]
 
     def fire(self) -> None:
@@ -142,12 +142,12 @@ class PlacedFilter:
 
 
 class Processor:
-    """Filters of one processor, in the order of the program, each to be run in its iterations.
+    """Filters of one processor, in the order of the program, each with its iterations.
 
-    now (3,): what it does, for the thread that looks for late firings: the running filter's number
-    plus one, or 0; the iteration; since when [time.monotonic]. last: filters whose end times are
-    recorded. trace: whether all spans are recorded. keep: number of last iterations whose outputs
-    are kept; None: all.
+    now (3,): the current activity, read by the thread that detects late firings: the running
+    filter's number plus one, or 0; the iteration; its start [time.monotonic]. last: filters whose
+    end times are recorded. trace: whether to record all spans. keep: number of last iterations
+    whose outputs are kept; None: all.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ class Processor:
         self._last, self._trace, self._keep = last, trace, keep
 
     def run(self, until: Callable[[Callable[[], bool]], None]) -> None:
-        """Run all filters until each has had its iterations. until(is_done): how to wait."""
+        """Run all filters until each has run its iterations. until(is_done): waits."""
         left = [one for one in self.placed if not one.is_over]
         while left:
             self.waker.check()
@@ -177,7 +177,7 @@ class Processor:
                 left.remove(one)
 
     def _ready(self, left: Sequence[PlacedFilter]) -> PlacedFilter | None:
-        """Return the filter of the lowest round that can run; of several the first."""
+        """Return the filter of the lowest round that can run; ties go to the first."""
         found: PlacedFilter | None = None
         for one in left:
             if (found is None or one.round < found.round) and one.is_ready:
@@ -187,7 +187,7 @@ class Processor:
     def _awaited(
         self, left: Sequence[PlacedFilter], until: Callable[[Callable[[], bool]], None]
     ) -> PlacedFilter:
-        """Wait until a filter can run, and return it; the wait counts as that filter's."""
+        """Wait until a filter can run, and return it; the wait is counted for this filter."""
         began = time.perf_counter()
         empty = {id(one): one.without_data() for one in left}
         no_room = {id(one): one.without_room() for one in left}

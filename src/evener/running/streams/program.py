@@ -33,19 +33,20 @@ INSTRUCTIONS = 1e9  # a second, of a processor of 1000 MIPS, in which measured c
 
 @dataclass(frozen=True, eq=False)
 class StreamFilter:
-    """A filter's function, what it keeps from one iteration to the next, and what it costs.
+    """A filter's function, its state between iterations, and its costs.
 
-    work: called once an iteration, in the order of iterations, with the array of each incoming
-    channel, in the order of the program's channels; without any, with the iteration's number, from
-    0. It may change these arrays. It returns an array that goes along all outgoing channels, or a
-    tuple with one for each; without any, what the program gives, or None. state: what work is given
-    first, and changes in place; each run has a copy. None: the filter is stateless. fills: whether
-    work is given the arrays of its outgoing channels last, which it fills, and returns None. cuda:
-    called instead on a CUDA device, with its CudaDevice first, then state and arrays in the
-    device's memory, those of outgoing channels last, which it fills; a filter without these returns
-    an array of the device, or None. cuda of None: the filter runs on cores alone. scalar, vector,
-    needs: instructions, data of each and requirements, as in StreamGraph; of the measured graph,
-    vector is into how many shares copies may divide the iterations.
+    work: called once per iteration, in the order of iterations, with the array of each incoming
+    channel, in the order of the program's channels; a filter without incoming channels gets the
+    iteration's number, from 0. It may change these arrays. It returns an array that is sent along
+    all outgoing channels, or a tuple with one array for each; a filter without outgoing channels
+    returns an output of the program, or None. state: first argument of work, which changes it in
+    place; each run has a copy. None: the filter is stateless. fills: whether work gets the arrays
+    of its outgoing channels as last arguments, fills them, and returns None. cuda: called instead
+    on a CUDA device; its arguments are its CudaDevice, then state and arrays in the device's
+    memory, then the arrays of outgoing channels, which it fills; without outgoing channels it
+    returns an array of the device, or None. If cuda is None, the filter runs only on cores. scalar,
+    vector, needs: instructions, data and requirements, as in StreamGraph; in a measured graph,
+    vector is the number of shares into which copies may divide the iterations.
     """
 
     name: str
@@ -60,11 +61,11 @@ class StreamFilter:
 
 @dataclass(frozen=True, eq=False)
 class StreamChannel:
-    """What flows from one filter to another: an array an iteration.
+    """What flows from one filter to another: one array per iteration.
 
-    source, to: names of filters. initial: arrays that lie there at first, each of which delays what
-    follows by an iteration; a cycle of channels needs some. Raises InputError where these have
-    another shape or type, and for types that are not of numbers.
+    source, to: names of filters. initial: arrays that are in the channel at the beginning, each of
+    which delays the following arrays by an iteration; a cycle of channels needs some. Raises
+    InputError if these have another shape or type, and if the type is not a type of numbers.
     """
 
     source: str
@@ -92,7 +93,7 @@ class StreamChannel:
 
     @property
     def nbytes(self) -> int:
-        """Bytes an iteration."""
+        """Bytes per iteration."""
         return int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
 
 
@@ -100,9 +101,10 @@ class StreamChannel:
 class StreamProgram:
     """Filters with functions, and the channels between them.
 
-    verify: whether a run's outputs are right: a mapping from names of filters without outgoing
-    channels to what they returned, (iterations, ...). Raises InputError as StreamGraph does, for
-    functions that cannot be called, and for channels of filters that are not there.
+    verify: returns whether a run's outputs are right; the outputs are a mapping from names of
+    filters without outgoing channels to what they returned (iterations, ...). Raises InputError as
+    StreamGraph does, for functions that cannot be called, and for channels of filters that do not
+    exist.
     """
 
     filters: tuple[StreamFilter, ...]
@@ -129,7 +131,7 @@ class StreamProgram:
 
     @cached_property
     def graph(self) -> StreamGraph:
-        """The filters and what flows between them, with the costs that the filters state."""
+        """The filters and channels as a graph, with the costs that the filters state."""
         number = {one.name: i for i, one in enumerate(self.filters)}
         keys = dict.fromkeys(key for one in self.filters for key in one.needs)
         return StreamGraph(
@@ -147,23 +149,24 @@ class StreamProgram:
     def costing(self, seconds: FloatArray) -> StreamGraph:
         """Return the graph with other costs. seconds (n,): of each filter, on 1000 MIPS.
 
-        They are shared by the data of each filter, as on processors of a vector length of 1.
+        The costs are distributed over the data of each filter, as on processors with a vector
+        length of 1.
         """
         return replace(self.graph, scalar=seconds * INSTRUCTIONS / self.graph.vector)
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """The filters, each after those from which an iteration's data come."""
+        """The filters in topological order, ignoring channels with initial arrays."""
         return tuple(topological_order(self.graph).tolist())
 
     @cached_property
     def incoming(self) -> tuple[tuple[int, ...], ...]:
-        """Of each filter its incoming channels, in order."""
+        """The incoming channels of each filter, in order."""
         return self._at_ends(self.graph.heads.tolist())
 
     @cached_property
     def outgoing(self) -> tuple[tuple[int, ...], ...]:
-        """Of each filter its outgoing channels, in order."""
+        """The outgoing channels of each filter, in order."""
         return self._at_ends(self.graph.tails.tolist())
 
     def _at_ends(self, ends: Sequence[int]) -> tuple[tuple[int, ...], ...]:
@@ -176,9 +179,9 @@ class StreamProgram:
     def from_file(
         cls, path: str | Path, parameters: Mapping[str, float] | None = None
     ) -> StreamProgram:
-        """Return the program of a Python file: PROGRAM, or what program(**parameters) returns.
+        """Return the program in a Python file: PROGRAM, or the result of program(**parameters).
 
-        Raises InputError where the file cannot be read or run, or has neither.
+        Raises InputError if the file cannot be read or run, or has neither.
         """
         module, given = imported(Path(path)), parameters or {}
         make, made = getattr(module, "program", None), getattr(module, "PROGRAM", None)
@@ -199,7 +202,7 @@ class StreamProgram:
 def made_by(
     make: Callable[..., StreamProgram], name: str, parameters: Mapping[str, float]
 ) -> StreamProgram:
-    """Return what a function makes of parameters, of which it has defaults.
+    """Return the result of calling `make` with these parameters, which must have defaults.
 
     Raises InputError for names that it does not have.
     """

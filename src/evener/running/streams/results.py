@@ -1,4 +1,4 @@
-"""StreamRun: what a stream program gave, and what took how long on which processor."""
+"""StreamRun: the outputs of a stream program, and the times of its filters and processors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from evener.wording import duration, plural, two_lines
 class StreamRun:
     """The result of a stream program on the processors of a plan.
 
-    outputs: by name of filters without outgoing channels, what they returned (iterations, ...), in
-    order. iterations: how many there were. seconds: from the first filter's begin until all have
-    ended. period [s]: between the ends of iterations in steady state; None where there were too few
-    iterations for one. predicted [s]: the plan's period. filters: in the program's order, what each
-    took. names: of the plan's processors. is_emulated: whether seconds are those of a virtual
+    outputs: name of each filter without outgoing channels -> what it returned (iterations, ...), in
+    order. iterations: their number. seconds: from the beginning of the first filter until all have
+    ended. period [s]: between the ends of iterations in steady state; None if there were too few
+    iterations. predicted [s]: the plan's period. filters: times of each filter, in the program's
+    order. names: of the plan's processors. is_emulated: whether seconds are those of a virtual
     clock.
     """
 
@@ -43,27 +43,27 @@ class StreamRun:
 
     @property
     def throughput(self) -> float | None:
-        """Iterations a second in steady state; None where there were too few."""
+        """Iterations per second in steady state; None if there were too few."""
         return None if self.period is None else 1.0 / self.period
 
     @property
     def busy(self) -> FloatArray:
-        """(k,) seconds that each processor ran filters."""
+        """Seconds that each processor ran filters (k,)."""
         return self._sums("seconds")
 
     @property
     def cpu(self) -> FloatArray:
-        """(k,) of these, seconds on a core."""
+        """CPU seconds in this time (k,)."""
         return self._sums("cpu")
 
     @property
     def no_input(self) -> FloatArray:
-        """(k,) seconds that each processor waited for data."""
+        """Seconds that each processor waited for data (k,)."""
         return self._sums("no_input")
 
     @property
     def no_room(self) -> FloatArray:
-        """(k,) seconds that each processor waited for room."""
+        """Seconds that each processor waited for room (k,)."""
         return self._sums("no_room")
 
     def _sums(self, name: str) -> FloatArray:
@@ -73,10 +73,10 @@ class StreamRun:
 
 
 def steady_period(ends: Sequence[Sequence[float]], depth: int) -> float | None:
-    """Return the mean seconds between ends of iterations, of the filter where that is longest.
+    """Return the mean seconds between ends of iterations, for the last filter with the longest.
 
-    ends: of each of the last filters, when it ended each iteration [s]. The first and the last
-    `depth` are not steady, and are left out; None where no two are left.
+    ends: for each of the last filters, when it ended each iteration [s]. The first and the last
+    `depth` iterations are not steady and are ignored; None if fewer than two are left.
     """
     first, last = depth, len(ends[0]) - 1 - depth
     if last <= first:
@@ -86,7 +86,7 @@ def steady_period(ends: Sequence[Sequence[float]], depth: int) -> float | None:
 
 
 def ends_of(copies: Sequence[FilterTimes], iterations: int) -> list[float]:
-    """Return when each iteration of a filter, and those before it, had ended in all its copies."""
+    """Return when each iteration of a filter, and all earlier ones, had ended in all its copies."""
     ends = np.empty(iterations)
     for one in copies:
         ends[list(one.turns)] = one.ends
@@ -94,7 +94,10 @@ def ends_of(copies: Sequence[FilterTimes], iterations: int) -> list[float]:
 
 
 def outputs_of(given: Sequence[tuple[int, Array]], keep: int | None = None) -> Array:
-    """Return what a filter gave (iterations, ...), in order; keep: only this many last ones."""
+    """Return the outputs of a filter (iterations, ...), in order.
+
+    keep: number of last iterations to return; None: all.
+    """
     kept = sorted(given, key=lambda one: one[0])
     return np.stack([array for _, array in kept[-(keep or len(kept)) :]])
 

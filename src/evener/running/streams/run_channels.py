@@ -1,6 +1,7 @@
-"""Which channels there are between the filters of a plan, and which ends of them are here.
+"""Channels between the filters of a plan, and those of their ends that are in this process.
 
-Of a channel of the program there is one between each copy of its writer and each of its reader.
+A channel of the program becomes one channel for each pair of a copy of its writer and a copy of its
+reader.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from evener.running.streams.turns import FilterTurns
 
 
 class _Ends(NamedTuple):
-    """Of a channel, the reader's and the writer's end, as far as they are in this process."""
+    """The reader's and the writer's end of a channel, as far as they are in this process."""
 
     read: Receiver | None
     fill: Sender | None
 
 
 class RunChannels:
-    """The channels of a run whose ends are in this process.
+    """The channels of a run with an end in this process.
 
-    wakers: of the processors that are here. mpi: where the others are, if any. cuda(processor): the
-    CUDA device that it is, if it is one. far: ends of channels to other processes; on_device:
+    wakers: of the processors in this process. mpi: communicator with other processes, if any.
+    cuda(processor): its CUDA device, or None. far: ends of channels to other processes; on_device:
     channels in the memory of a CUDA device, by processor.
     """
 
@@ -60,7 +61,7 @@ class RunChannels:
         self._ends_of = self._all()
 
     def reader(self, e: int, d: int) -> Receiver:
-        """Return the end of a channel that filter d of the plan, which is here, reads."""
+        """Return the end of a channel that filter d of the plan, in this process, reads."""
         tail, tokens = int(self._program.graph.tails[e]), len(self._program.channels[e].initial)
         found = {
             c: end
@@ -73,7 +74,7 @@ class RunChannels:
         return GatheringReceiver(found, [int(by[t]) for t in self._turns.of_copy(d)])
 
     def writer(self, e: int, c: int) -> Sender:
-        """Return the end of a channel that filter c of the plan, which is here, fills."""
+        """Return the end of a channel that filter c of the plan, in this process, fills."""
         head, tokens = int(self._program.graph.heads[e]), len(self._program.channels[e].initial)
         found = {
             d: end
@@ -86,7 +87,7 @@ class RunChannels:
         return ScatteringSender(found, [int(to[t + tokens]) for t in self._turns.of_copy(c)])
 
     def _all(self) -> dict[tuple[int, int, int], _Ends]:
-        """Return the ends that are here of each channel, by its number and the plan's filters."""
+        """Return the ends in this process of each channel, by its number and the plan's filters."""
         graph, part, sizes = self._program.graph, self._plan.part, self._stages.of_channels
         found: dict[tuple[int, int, int], _Ends] = {}
         number = 0
@@ -108,7 +109,10 @@ class RunChannels:
     def _ends(
         self, channel: StreamChannel, numbers: tuple[int, int, int], writer: int, reader: int
     ) -> _Ends:
-        """Return the ends that are here of one channel; numbers: its own, slots, arrays in all."""
+        """Return the ends in this process of one channel.
+
+        numbers: its own, slots, arrays in all.
+        """
         number, size, total = numbers
         here = writer in self._wakers, reader in self._wakers
         if writer == reader and here[0] and self._cuda(writer) is not None:

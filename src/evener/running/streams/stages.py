@@ -1,10 +1,11 @@
 """How far filters run ahead of each other, and how many slots their channels have.
 
-In steady state a filter of stage s is at iteration r - s while one of stage 0 is at iteration r.
-A filter is a stage behind those of other processors that it needs: while it reads what they gave
-in one round, they fill another slot. So a channel between neighbouring stages has two slots, one
-that passes over stages as many more. With a slot beyond what lies there at first no filters can
-wait for each other in a circle, whatever the mapping: each such circle has a free slot or a token.
+In steady state a filter of stage s is at iteration r - s while one of stage 0 is at iteration r. A
+filter is one stage behind the filters on other processors that it needs: while it reads what they
+wrote in one round, they fill another slot. So a channel between neighbouring stages has two slots;
+a channel that skips stages has one more for each. Each channel has at least one slot more than
+initial arrays, so that filters never deadlock, whatever the mapping: each cycle of waiting filters
+would have a free slot or a token.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ SLOTS = 2  # of a channel between neighbouring stages: one is filled while the o
 class PipelineStages:
     """The stage of each filter of a program on processors, and the slots of its channels.
 
-    part (n,): processor of each filter. slots: of a channel between neighbouring stages, 2 or
-    more. ahead (m,): more slots of channels, whose ends have copies; None: no more. Raises
-    UsageError for fewer slots.
+    part (n,): processor of each filter. slots: number of slots of a channel between neighbouring
+    stages, at least 2. ahead (m,): additional slots of channels whose ends have copies; None: none.
+    Raises UsageError for fewer than 2 slots.
     """
 
     program: StreamProgram
@@ -44,7 +45,7 @@ class PipelineStages:
 
     @cached_property
     def of_filters(self) -> IntArray:
-        """(n,) stages, from 0."""
+        """Stage of each filter (n,), from 0."""
         program, graph = self.program, self.program.graph
         found = np.zeros(graph.n, np.int64)
         for v in program.order:
@@ -56,7 +57,7 @@ class PipelineStages:
 
     @cached_property
     def of_channels(self) -> IntArray:
-        """(m,) slots."""
+        """Number of slots of each channel (m,)."""
         graph = self.program.graph
         apart = self.of_filters[graph.heads] - self.of_filters[graph.tails]
         tokens = np.array([len(one.initial) for one in self.program.channels], np.int64)
@@ -65,9 +66,9 @@ class PipelineStages:
 
     @cached_property
     def depth(self) -> int:
-        """Iterations by which the first filter may be ahead of the last: before, nothing is steady.
+        """Largest number of iterations between first and last filter, until the run is steady.
 
-        All slots on the way that has most of them.
+        This is the largest number of slots on any path.
         """
         program, graph = self.program, self.program.graph
         ahead = np.zeros(graph.n, np.int64)
@@ -79,7 +80,7 @@ class PipelineStages:
 
     @cached_property
     def last(self) -> IntArray:
-        """Filters with which an iteration ends: their arrays are for later ones, if for any."""
+        """Filters that end an iteration: only later iterations read their arrays, if any."""
         program = self.program
         return np.array(
             [

@@ -1,10 +1,11 @@
-"""Which copy of a filter runs which iterations, where a plan has filters in copies.
+"""Which copy of a filter runs which iterations, if a plan has copies of filters.
 
-A plan's copies share the data of an iteration. A function is given whole arrays, so here copies
-take turns: each iteration t has a place x(t) in [0, 1), and is run by the copy whose part of the
-data x(t) lies in. The places are those of a rotation by the golden ratio, which fall into each
-part as often as it is long, at intervals as even as can be. All filters have the same places: so
-copies of two filters pass each other as many bytes in the mean as those of their data in common.
+A plan's copies share the data of an iteration. A function gets whole arrays, so here copies
+alternate: each iteration t has a place x(t) in [0, 1), and the copy whose part of the data contains
+x(t) runs the iteration. The places are those of a rotation by the golden ratio; the number in each
+part is proportional to its length, at intervals that are as even as possible. All filters have the
+same places: so copies of two filters exchange on average as many bytes as correspond to their
+common data.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ MOST_AHEAD = 32  # iterations that channels hold for copies at most: memory, not
 
 
 def places(begin: int, end: int) -> npt.NDArray[np.float64]:
-    """(end - begin,) places of iterations from `begin` on, which may be negative, in [0, 1)."""
+    """Return the places in [0, 1) of iterations begin to end - 1 (end - begin,).
+
+    The numbers may be negative.
+    """
     with np.errstate(over="ignore"):
         turned = np.arange(begin, end).astype(np.uint64) * GOLDEN
     return (turned >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -36,8 +40,8 @@ def places(begin: int, end: int) -> npt.NDArray[np.float64]:
 class FilterTurns:
     """The iterations of each filter of a plan, which may be a copy of one of the program.
 
-    iterations: of the run. Raises UsageError for a plan of other filters than the program's, and
-    where one that has state has copies.
+    iterations: number of iterations of the run. Raises UsageError for a plan of other filters than
+    the program's, and if a filter with state has copies.
     """
 
     program: StreamProgram
@@ -71,21 +75,21 @@ class FilterTurns:
 
     @cached_property
     def of(self) -> IntArray:
-        """(c,) the program's filter that each filter of the plan is, or is a copy of."""
+        """The program's filter of which each filter of the plan is a copy (c,)."""
         copy_of = self.plan.copy_of
         return np.arange(len(self.plan.names)) if copy_of is None else np.asarray(copy_of)
 
     @cached_property
     def first(self) -> IntArray:
-        """(n + 1,) the plan's first filter of each of the program, and the end."""
+        """The plan's first filter for each filter of the program, and the end (n + 1,)."""
         return np.searchsorted(self.of, np.arange(len(self.program.filters) + 1))
 
     def copies(self, i: int) -> range:
-        """Return the plan's filters that are filter i of the program."""
+        """Return the plan's filters that are copies of filter i of the program."""
         return range(int(self.first[i]), int(self.first[i + 1]))
 
     def owners(self, i: int, begin: int, end: int) -> IntArray:
-        """(end - begin,) the plan's filter that runs filter i in each of these iterations."""
+        """Return the plan's filter that runs filter i in each iteration (end - begin,)."""
         own = self.copies(i)
         if len(own) == 1:
             return np.full(end - begin, own[0])
@@ -102,9 +106,9 @@ class FilterTurns:
 
     @cached_property
     def homes(self) -> IntArray:
-        """(n,) the processor of each filter of the program; of one in copies a number of its own.
+        """The processor of each filter of the program (n,).
 
-        So that it counts as apart from all others.
+        A filter with copies has its own number, so that it counts as separate from all others.
         """
         part = self.plan.part.astype(np.int64)
         single = np.diff(self.first) == 1
@@ -113,9 +117,9 @@ class FilterTurns:
 
     @cached_property
     def ahead(self) -> IntArray:
-        """(m,) iterations by which the copies at the ends of channels may be ahead of each other.
+        """By how many iterations copies at the ends of channels may differ (m,).
 
-        While a copy runs one iteration, the others run those which begin meanwhile.
+        While a copy runs one iteration, other copies run iterations that begin in this time.
         """
         graph = self.program.graph
         gaps = np.zeros(len(self.program.filters), np.int64)
@@ -124,9 +128,9 @@ class FilterTurns:
         return np.maximum(gaps[graph.tails], gaps[graph.heads])
 
     def _meanwhile(self, c: int) -> int:
-        """Return how many iterations begin, by the plan, while a copy runs one, and one more.
+        """Return how many iterations begin, by the plan, while a copy runs one, plus one.
 
-        At most as many as it has one of: its own, spread over these, take no longer than they do.
+        At most ceil(1 / (the copy's share of the data)): on average, it runs one of these.
         """
         own, plan = self.copies(int(self.of[c])), self.plan
         parts = plan.graph.vector[own.start : own.stop]

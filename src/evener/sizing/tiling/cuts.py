@@ -88,7 +88,8 @@ def grid_columns(p: int, n_columns: int | Sequence[int] | None = None) -> Column
     counts = [int(count) for count in n_columns]
     if sum(counts) != p or min(counts) < 1:
         raise UsageError(
-            f"columns of {', '.join(map(str, counts)) or 'none'} devices do not fit {p} devices",
+            f"columns of {', '.join(map(str, counts)) or 'no'} devices do not add up to {p} "
+            f"devices",
             hint="Give the number of devices per column: at least one per column, and all devices "
             "together.",
         )
@@ -123,7 +124,7 @@ def ordered_columns(
 
 
 def _least_of_number(widths: FloatArray, n_columns: int) -> list[npt.NDArray[np.int64]]:
-    """Return, for the last column, the last but one, and so on, its first device by q (p + 1,).
+    """Return the first device (p + 1,) of the last column, of the last but one, and so on, by q.
 
     q: number of devices in this column and the columns before it.
     """

@@ -187,7 +187,7 @@ def _refuse_unused(method: str, **given: bool) -> None:
     for name, methods in TAKEN_BY.items():
         if given[name] and method not in methods:
             raise UsageError(
-                f"the method {method} takes no {name}",
+                f"method {method} does not take {name}",
                 hint=f"These methods do: {', '.join(methods)}.",
             )
 

@@ -1,4 +1,4 @@
-"""Stream programs that are here: each module has program(**parameters), whose verify checks a run.
+"""Built-in stream programs: each module has program(**parameters), whose verify checks a run.
 
-Verifiers are of another design than the programs. registry.py lists them.
+The verifiers use other algorithms than the programs. registry.py lists the programs.
 """

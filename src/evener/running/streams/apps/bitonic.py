@@ -1,4 +1,4 @@
-"""Bitonic sort [Batcher68]_: a network of comparisons, a filter for each of its steps."""
+"""Bitonic sort [Batcher68]_: a network of comparisons, with one filter per step."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Array = npt.NDArray[Any]
 
 
 def program(n: int = 256, batch: int = 64) -> StreamProgram:
-    """Return the program: `batch` lists of n integers an iteration, n a power of two.
+    """Return the program: `batch` lists of n integers per iteration, n a power of two.
 
-    It gives them sorted, (batch, n) int64. Raises InputError for other n, and no batch.
+    Its output is the sorted lists (batch, n) int64. Raises InputError for other n, and if batch is
+    below 1.
     """
     if n < 2 or n & (n - 1) or batch < 1:
         raise InputError(f"n must be a power of two and batch at least 1, not {n} and {batch}")
@@ -41,7 +42,7 @@ def program(n: int = 256, batch: int = 64) -> StreamProgram:
 
 
 def integers(iteration: int, n: int, batch: int) -> Array:
-    """(batch, n) random integers of an iteration."""
+    """Return the random integers of an iteration (batch, n)."""
     rng = np.random.default_rng([SEED, iteration])
     return rng.integers(-n, n, (batch, n))
 
@@ -51,7 +52,7 @@ def _exchange(size: int, apart: int, x: Array, out: Array) -> None:
 
 
 def verify(outputs: Outputs, n: int, batch: int) -> bool:
-    """Whether NumPy sorts the same."""
+    """Return whether NumPy sorts to the same outputs."""
     found = outputs["sorted"]
     return all(
         np.array_equal(own, np.sort(integers(t, n, batch), axis=1)) for t, own in enumerate(found)

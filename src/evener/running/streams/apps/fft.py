@@ -1,4 +1,4 @@
-"""FFT of Cooley and Tukey: bits reversed, then a filter for each doubling of the transforms."""
+"""FFT of Cooley and Tukey: bit reversal, then one filter for each doubling of the transforms."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Array = npt.NDArray[Any]
 
 
 def program(n: int = 1024, batch: int = 16) -> StreamProgram:
-    """Return the program: `batch` transforms of n numbers an iteration, n a power of two.
+    """Return the program: `batch` transforms of n numbers per iteration, n a power of two.
 
-    It gives the transforms (batch, n), complex128. Raises InputError for other n, and no batch.
+    Its output is the transforms (batch, n), complex128. Raises InputError for other n, and if batch
+    is below 1.
     """
     if n < 2 or n & (n - 1) or batch < 1:
         raise InputError(f"n must be a power of two and batch at least 1, not {n} and {batch}")
@@ -44,7 +45,7 @@ def program(n: int = 1024, batch: int = 16) -> StreamProgram:
 
 
 def numbers(iteration: int, n: int, batch: int) -> Array:
-    """(batch, n) random numbers of an iteration, complex128."""
+    """Return the random numbers of an iteration (batch, n), complex128."""
     rng = np.random.default_rng([SEED, iteration])
     return np.asarray(rng.standard_normal((batch, n, 2)).view(np.complex128)[:, :, 0])
 
@@ -65,7 +66,7 @@ def _reversed_bits(n: int) -> Array:
 
 
 def verify(outputs: Outputs, n: int, batch: int) -> bool:
-    """Whether NumPy has the same transforms: to 10^-12 of the largest value of each."""
+    """Return whether NumPy has the same transforms, up to 10^-12 of the largest value of each."""
     expected = np.stack([np.fft.fft(numbers(t, n, batch)) for t in range(len(outputs["spectrum"]))])
     off = np.abs(outputs["spectrum"] - expected).max(axis=2)
     return bool((off <= 1e-12 * np.abs(expected).max(axis=2)).all())

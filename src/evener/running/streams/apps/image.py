@@ -21,9 +21,9 @@ Array = npt.NDArray[Any]
 
 
 def program(rows: int = 480, columns: int = 640) -> StreamProgram:
-    """Return the program on images of this size; its output is where edges are, uint8 of 0 and 1.
+    """Return the program for images of this size; its output marks edges: uint8, 0 and 1.
 
-    Raises InputError for less than 3 rows or columns.
+    Raises InputError for fewer than 3 rows or columns.
     """
     if rows < 3 or columns < 3:
         raise InputError(f"images need at least 3 rows and columns, not {rows} and {columns}")
@@ -65,7 +65,7 @@ def program(rows: int = 480, columns: int = 640) -> StreamProgram:
 
 
 def picture(iteration: int, rows: int, columns: int) -> Array:
-    """(rows, columns, 3) uint8: a disc and a bar on a slope of colours, which move; with noise."""
+    """Return a moving disc and bar on a colour gradient, with noise: (rows, columns, 3) uint8."""
     y, x = np.mgrid[:rows, :columns]
     colours = np.empty((rows, columns, 3))
     colours[:] = np.stack([x * 90 / columns, y * 90 / rows, 60 + 0 * x], axis=2)
@@ -79,7 +79,7 @@ def picture(iteration: int, rows: int, columns: int) -> Array:
 
 
 def _along(axis: int, weights: tuple[float, ...], image: Array) -> Array:
-    """Weighted sums along an axis; beyond the border are the border's values."""
+    """Return weighted sums along an axis; values at the border are repeated outside."""
     reach = len(weights) // 2
     ends = [(reach, reach) if one == axis else (0, 0) for one in range(2)]
     wide = np.pad(image, ends, mode="edge")
@@ -91,7 +91,7 @@ def _along(axis: int, weights: tuple[float, ...], image: Array) -> Array:
 
 
 def _launch(kernel: str, inputs: int, settings: tuple[Any, ...], device: Any, *arrays: Any) -> None:
-    """Launch a kernel of image_cuda_kernels on these inputs, for each of the outgoing arrays."""
+    """Launch a kernel of image_cuda_kernels on these inputs for each of the outgoing arrays."""
     from evener.running.streams.apps import image_cuda_kernels as kernels
 
     for out in arrays[inputs:]:
@@ -99,14 +99,14 @@ def _launch(kernel: str, inputs: int, settings: tuple[Any, ...], device: Any, *a
 
 
 def _edges_there(device: Any, gradient: Any) -> Any:
-    """Return where edges are, as an array of the device."""
+    """Return an array of the device that marks the edges."""
     found = device.empty(gradient.size, np.uint8).reshape(gradient.shape)
     _launch("edges", 1, (THRESHOLD,), device, gradient, found)
     return found
 
 
 def verify(outputs: Outputs, rows: int, columns: int) -> bool:
-    """Whether SciPy finds the same edges, but where the gradient is the threshold to 10^-9."""
+    """Return whether SciPy finds the same edges, except at gradients near the threshold (1e-9)."""
     from scipy import ndimage
 
     for t, own in enumerate(outputs["edges"]):

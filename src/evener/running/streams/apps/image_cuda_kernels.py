@@ -1,6 +1,6 @@
-"""The filters of edges of images on a CUDA device; imported only where one is asked for.
+"""The filters of image edges on a CUDA device; imported only if a CUDA device is used.
 
-Each kernel has a thread for each pixel. Beyond the border are the border's values.
+Each kernel has one thread per pixel. Values at the border are repeated outside.
 """
 
 # mypy: ignore-errors
@@ -23,7 +23,7 @@ def grey(colours, weights, out):
 
 @cuda.jit
 def weigh(image, down, across, out):
-    """Set out to sums over neighbours, of weights down[p] across[q] around each pixel."""
+    """Set out to weighted sums over neighbours of each pixel, with weights down[p] x across[q]."""
     place = cuda.grid(1)
     if place < out.size:
         rows, columns = out.shape
@@ -43,7 +43,7 @@ def weigh(image, down, across, out):
 
 @cuda.jit
 def gradient(x, y, out):
-    """Set out to the lengths of slopes x and y."""
+    """Set out to the lengths of gradients with components x and y."""
     place = cuda.grid(1)
     if place < out.size:
         i, j = place // out.shape[1], place % out.shape[1]

@@ -1,8 +1,8 @@
 """Jacobi of [Muralidharan13]_, figure 1: two arrays are made, one is swept, the result copied.
 
-Statements 1 to 4 are filters, as in the figure. So that iterations differ, the values of 1 and 2
-grow by one from each to the next. Statement 3 reads A alone, as the paper prints it: each of its
-sweeps writes the same B.
+Statements 1 to 4 are filters, as in the figure. To make iterations differ, the values of statements
+1 and 2 grow by one from each iteration to the next. Statement 3 reads only A, as printed in the
+paper: each of its sweeps writes the same B.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Array = npt.NDArray[Any]
 
 
 def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
-    """Return the program on arrays (n, n). sweeps: of statement 3, of which the paper has 1000.
+    """Return the program on arrays (n, n). sweeps: of statement 3; the paper has 1000.
 
-    It gives the sums (n,) of the rows of A after statement 4. Raises InputError for fewer than 3
-    rows, and for no sweeps.
+    Its output is the sums of the rows of A after statement 4 (n,). Raises InputError for fewer than
+    3 rows, and for sweeps below 1.
     """
     if n < 3 or sweeps < 1:
         raise InputError(f"Jacobi needs at least 3 rows and 1 sweep, not {n} and {sweeps}")
@@ -49,7 +49,10 @@ def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
 
 
 def _row_sums(b: Array) -> Array:
-    """Statement 4: what it copies to A, of which the first row and column are zeros here."""
+    """Return the row sums of what statement 4 copies to A.
+
+    Its first row and column are zeros here.
+    """
     a = np.zeros_like(b)
     a[1:, 1:] = b[1:, 1:]
     return np.asarray(a.sum(axis=1))
@@ -88,10 +91,10 @@ def _row_sums_there(device: Any, b: Any) -> Any:
 
 
 def verify(outputs: Outputs, n: int) -> bool:
-    """Whether the row sums of all iterations are those of the formulas: to 10^-12 of each.
+    """Return whether the row sums of all iterations match the formulas, up to 10^-12 of each.
 
-    Of inner rows i: sums over columns j of part x (4 i j - j + 4 FIRST + 4 t), in closed form, and
-    of the last column and row the values of statement 2.
+    For inner rows i, the formula is the sum over columns j of part x (4 i j - j + 4 FIRST + 4 t),
+    in closed form; the last column and row have the values of statement 2.
     """
     sums = outputs["4"]
     t, i = np.arange(len(sums))[:, None], np.arange(n)[None, :]

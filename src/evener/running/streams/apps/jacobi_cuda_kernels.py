@@ -1,4 +1,4 @@
-"""The statements of Jacobi's loops on a CUDA device; imported only where one is asked for."""
+"""The statements of Jacobi's loops on a CUDA device; imported only if a CUDA device is used."""
 
 # mypy: ignore-errors
 from numba import cuda
@@ -13,7 +13,7 @@ def count(iteration, out):
 
 @cuda.jit
 def fill(offset, step, out):
-    """Statements 1 and 2: out[i][j] = i j + offset + step; a thread for each entry."""
+    """Statements 1 and 2: out[i][j] = i j + offset + step; one thread per entry."""
     place = cuda.grid(1)
     if place < out.size:
         i, j = place // out.shape[1], place % out.shape[1]
@@ -22,7 +22,7 @@ def fill(offset, step, out):
 
 @cuda.jit
 def copy(b, out):
-    """Set out to b; a thread for each entry."""
+    """Set out to b; one thread per entry."""
     place = cuda.grid(1)
     if place < out.size:
         i, j = place // out.shape[1], place % out.shape[1]
@@ -31,7 +31,7 @@ def copy(b, out):
 
 @cuda.jit
 def sweep(a, part, out):
-    """One sweep of statement 3 over inner entries; a thread for each entry."""
+    """One sweep of statement 3 over inner entries; one thread per entry."""
     place = cuda.grid(1)
     if place < out.size:
         i, j = place // out.shape[1], place % out.shape[1]

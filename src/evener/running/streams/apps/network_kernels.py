@@ -6,7 +6,7 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True, counted=False)
 def butterflies(x, twiddles, out):
-    """Transforms of twice as many numbers: of each pair of neighbouring ones in a row of x."""
+    """Combine each pair of neighbouring transforms in a row of x into one of twice the length."""
     half = twiddles.size
     for row in range(x.shape[0]):
         for first in range(0, x.shape[1], 2 * half):
@@ -19,8 +19,9 @@ def butterflies(x, twiddles, out):
 
 @njit(cache=True, nogil=True, counted=False)
 def exchange(x, size, apart, out):
-    """Of each two numbers so far apart in a row, the smaller goes first; where bit `size` of the
-    place is set, last.
+    """Compare each two numbers at the distance `apart` in a row, and put the smaller one first.
+
+    If bit `size` of the index is set, the smaller one is put last.
     """
     for row in range(x.shape[0]):
         for i in range(x.shape[1]):

@@ -1,7 +1,7 @@
-"""FM radio: a station among noise and a neighbour is demodulated, and equalised in bands.
+"""FM radio: demodulates a station among noise and another station, and equalises it in bands.
 
 Like StreamIt's example of the same name: low pass, demodulator, and an equaliser of parallel band
-passes whose results are added; here with an antenna before, whose signal is computed.
+passes whose results are added. An antenna filter computes the received signal.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ Array = npt.NDArray[Any]
 
 
 def program(tone: float = 1000.0, block: int = 4096) -> StreamProgram:
-    """Return the program: a station that sends a tone [Hz], `block` samples of sound an iteration.
+    """Return the program: a station sends a tone [Hz]; each iteration yields `block` sound samples.
 
-    It gives the sound (block,). Raises InputError for tones beyond 14 kHz, and short blocks.
+    Its output is the sound (block,). Raises InputError for tones outside 50 Hz to 14 kHz, and for
+    short blocks.
     """
     if not 50 <= tone <= 14e3 or block < BAND_TAPS:
         raise InputError(
@@ -66,9 +67,10 @@ def program(tone: float = 1000.0, block: int = 4096) -> StreamProgram:
 
 
 def antenna(iteration: int, tone: float, block: int) -> Array:
-    """(block x STEP,) complex128: what is received in an iteration, the station at 0 Hz.
+    """Return the signal received in an iteration (block x STEP,) complex128.
 
-    The phase of a station that sends sin(2 pi tone t) is its integral, times 2 pi DEVIATION.
+    The station is at 0 Hz. The phase of a station that sends sin(2 pi tone t) is the integral of
+    this, times 2 pi DEVIATION.
     """
     count = block * STEP
     t = (np.arange(count) + iteration * count) / RATE
@@ -79,7 +81,7 @@ def antenna(iteration: int, tone: float, block: int) -> Array:
 
 
 def _fir(name: str, taps: FloatArray, dtype: npt.DTypeLike, step: int = 1) -> StreamFilter:
-    """Return a filter that convolves with taps, and keeps each step-th sample."""
+    """Return a filter that convolves with taps, and keeps every step-th sample."""
     return StreamFilter(name, partial(_convolved, taps, step), np.zeros(taps.size - 1, dtype))
 
 
@@ -90,14 +92,14 @@ def _convolved(taps: FloatArray, step: int, before: Array, x: Array) -> Array:
 
 
 def _demodulate(before: Array, x: Array) -> FloatArray:
-    """The frequency of each sample, by how far the phase has gone since the one before."""
+    """Return the frequency of each sample, from the change of phase since the previous one."""
     turned = x * np.concatenate([before, x[:-1]]).conj()
     before[0] = x[-1]
     return np.asarray(np.angle(turned) * (RATE / (2 * np.pi * DEVIATION)))
 
 
 def _low_pass(high: float, rate: float, taps: int) -> FloatArray:
-    """(taps,) a windowed sinc that passes what is below `high` [Hz]."""
+    """Return a windowed sinc (taps,) that passes frequencies below `high` [Hz]."""
     i = np.arange(taps) - (taps - 1) / 2
     found = np.sinc(2 * high / rate * i) * np.hamming(taps)
     return np.asarray(found / found.sum())
@@ -113,10 +115,10 @@ def _bands() -> list[tuple[float, float]]:
 
 
 def verify(outputs: Outputs, tone: float) -> bool:
-    """Whether the sound is the tone, as loud as the equaliser makes it, and little else.
+    """Return whether the sound is the tone, as loud as the equaliser makes it, and little else.
 
-    The sine nearest to all samples but the first few, in which filters have nothing before, has the
-    amplitude of the filters' response to it, to NEAR; what is left is LEAST_RATIO below it.
+    A sine is fitted to all samples except the first few, for which filters lack earlier input. Its
+    amplitude must match the filters' response, up to NEAR; the rest must be weaker by LEAST_RATIO.
     """
     sound = np.concatenate(list(outputs["add"]))[2 * BAND_TAPS :]
     turn = 2 * np.pi * tone * STEP / RATE
@@ -132,5 +134,5 @@ def verify(outputs: Outputs, tone: float) -> bool:
 
 
 def _response(taps: FloatArray, turn: float) -> float:
-    """Return the amplitude of a sine of amplitude 1 behind a filter. turn: radians a sample."""
+    """Return the amplitude of a sine of amplitude 1 after a filter. turn: radians per sample."""
     return float(abs(np.sum(taps * np.exp(-1j * turn * np.arange(taps.size)))))

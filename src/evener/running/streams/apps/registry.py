@@ -1,4 +1,4 @@
-"""The stream programs that are here, by name."""
+"""The built-in stream programs, by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evener.running.streams.program import StreamProgram, made_by
 
 @dataclass(frozen=True)
 class StreamApp:
-    """What a program that is here does, in a few words, and what makes it of its parameters."""
+    """A built-in stream program: what it does, in a few words, and the function that makes it."""
 
     purpose: str
     make: Callable[..., StreamProgram]
@@ -21,7 +21,7 @@ class StreamApp:
 STREAM_APPS = {
     "jacobi": StreamApp("two arrays, one swept by Jacobi's method", jacobi.program),
     "fft": StreamApp("transforms of complex numbers", fft.program),
-    "radio": StreamApp("the tone that an FM station sends", radio.program),
+    "radio": StreamApp("sound of an FM station that sends a tone", radio.program),
     "bitonic": StreamApp("sorted integers", bitonic.program),
     "image": StreamApp("edges of images", image.program),
 }
@@ -30,7 +30,8 @@ STREAM_APPS = {
 def stream_app(name: str, parameters: Mapping[str, float] | None = None) -> StreamProgram:
     """Return the program of this name. Raises UsageError if there is none.
 
-    parameters: instead of the defaults of its function; InputError for names that it has not.
+    parameters: replace the defaults of its function. Raises InputError for names that it does not
+    have.
     """
     app = STREAM_APPS[one_of("stream program", name, STREAM_APPS)]
     return made_by(app.make, name, parameters or {})
