@@ -52,17 +52,17 @@ KEPT = "case/system/decomposeParDict is unchanged"
         ('numberOfSubdomains 2; decomposer manual; dataFile "cellDecomposition";', ""),
         (
             'numberOfSubdomains 4; method manual; manualCoeffs { dataFile "cellDecomposition"; }',
-            "numberOfSubdomains 4 where the plan has 2 devices. Put in:",
+            "numberOfSubdomains 4, but the plan has 2 devices. Add:",
         ),
         (
             "numberOfSubdomains 2; // method manual;\nmethod scotch; a { b { method manual; } }",
-            "the method scotch, no dataFile cellDecomposition. Put in:",
+            "the method scotch, no dataFile cellDecomposition. Add:",
         ),
         (
             'numberOfSubdomains 2; method manual; dataFile "cellDecomposition"; constraints { }',
             "but has constraints, which decomposePar refuses",
         ),
-        ("numberOfSubdomains $n;", "no numberOfSubdomains where the plan has 2 devices, no method"),
+        ("numberOfSubdomains $n;", "no numberOfSubdomains, but the plan has 2 devices, no method"),
     ],
 )
 def test_settings_are_kept(case, capsys, settings, said):

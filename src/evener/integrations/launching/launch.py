@@ -32,7 +32,8 @@ def launch_of(job: RankJob, launcher: Launcher) -> Launch:
     for word in job.options:
         if word.split("=")[0] in _NUMBERS:
             raise UsageError(
-                f"the launcher gets {word}, but each of the {job.n:,} devices has one rank",
+                f"the launcher option {word} sets the number of ranks, but each of the {job.n:,} "
+                "devices has one rank",
                 hint="For another number of ranks, make a plan for that number of devices.",
             )
     return _LAUNCH[launcher.kind](job, launcher)
@@ -67,6 +68,6 @@ def needs_shared_folder(launch: Launch, places: Sequence[RankPlace]) -> bool:
 
 
 def launch(job: RankJob, launcher: Launcher) -> Launch:  # noqa: ARG001 - of any launcher
-    """Return the hosts rank by rank, and as command what the launcher must run as each rank."""
+    """Return a hostfile, rank by rank, and the command that a launcher must run as each rank."""
     script, program = wrapped(job, OF_ANY, binds=True)
     return Launch({HOSTS: "".join(f"{place.host}\n" for place in job.places), **script}, program)
