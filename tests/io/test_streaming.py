@@ -101,7 +101,7 @@ def test_archives_that_hold_something_else(tmp_path):
 def test_a_partition_of_another_graph_is_refused(tmp_path):
     path = tmp_path / "g.graph"
     path.write_text("2 1\n2\n1\n")
-    with pytest.raises(InputError, match="the partition has 3 entries, the graph 2"):
+    with pytest.raises(InputError, match="the partition has 3 entries, but the graph has 2"):
         open_stream(path, 3, {})
 
 
