@@ -200,7 +200,9 @@ def _of_ranks(
     path: str | Path, times: Sequence[Sequence[float]], loads: Sequence[float]
 ) -> list[TracedTime]:
     if len(times) != len(loads):
-        raise InputError(f"{len(times)} ranks need {len(times)} loads, not {len(loads)}", file=path)
+        raise InputError(
+            f"the file has {len(times)} ranks, but {len(loads)} loads are given", file=path
+        )
     return [
         TracedTime(f"rank{rank}", _checked(load, "load", path, None), seconds)
         for rank, (load, own) in enumerate(zip(loads, times, strict=True))
@@ -219,7 +221,7 @@ def _lines(path: str | Path, notes: list[str]) -> Iterator[TracedTime]:
     for line, entry in entries:
         if isinstance(entry, str):
             if line == last and not whole:  # the program was ended while it wrote
-                notes.append(f"{path}: its last line is cut off and was left out")
+                notes.append(f"{path}: the last line is incomplete and was left out")
                 continue
             raise InputError(entry, file=path, line=line)
         device = entry["device"]
@@ -269,7 +271,10 @@ def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, A
         if not row:
             continue
         if len(row) != len(names):
-            yield line, f"{len(row)} fields, where the first line names {len(names)}"
+            yield (
+                line,
+                f"the line has {len(row)} fields, but the first line names {len(names)} columns",
+            )
             continue
         yield line, dict(zip(names, row, strict=True))
 
