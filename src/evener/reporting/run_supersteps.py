@@ -51,7 +51,7 @@ def superstep_chart(run: ProgramRun) -> SuperstepChart:
     arcs, sent = (run.of_devices(name).sum(axis=1) for name in ("edges", "sent"))
     found = (
         ("seconds", seconds, usual, duration),
-        ("arcs looked at", arcs, float(arcs.max()), count),
+        ("arcs visited", arcs, float(arcs.max()), count),
         ("sent", sent, float(sent.max()), memory),
     )
     steps, floor, rows = seconds.size, TOP, []
