@@ -41,7 +41,8 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         dest="mapping",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="if links differ, place blocks on devices by what they exchange (default yes)",
+        help="if links differ, map blocks to devices according to the data they exchange "
+        "(default yes)",
     )
     if seconds:
         parser.add_argument(
@@ -65,7 +66,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
 def add_effort_options(
     parser: argparse.ArgumentParser, result: str, preset: str = "effort"
 ) -> None:
-    """Add --preset, --seed and --threads; result: noun for what the seed determines."""
+    """Add --preset, --seed and --threads; result: noun for the result that the seed determines."""
     parser.add_argument(
         "--preset",
         choices=("fast", "default", "strong"),

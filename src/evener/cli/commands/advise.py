@@ -32,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="a chart of time over devices, .png or .svg"
     )
     add_machine_options(parser)
-    add_effort_options(parser, "advice", "how many sets of devices are planned, and how carefully")
+    add_effort_options(
+        parser, "advice", "effort: number of device sets to plan, and quality of the plans"
+    )
     add_options(parser, WorkloadOptions)
     add_reading_options(parser)
 
@@ -91,7 +93,10 @@ def _print(advice: Advice, out: Output) -> None:
             f"{percent(more)} more time."
         )
     if not all(choice.planned for choice in shown):
-        out.say("~: estimated without a partition; other times are predicted from one.")
+        out.say(
+            "~ marks times estimated without a partition; other times are predicted from a "
+            "partition."
+        )
 
 
 def _thinned(choices: tuple[Choice, ...], advice: Advice) -> list[Choice]:

@@ -46,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--program", metavar="FILE.py", help="check what `evener run --program FILE.py` allocates"
     )
     parser.add_argument(
-        "--devices", metavar="LIST", help="cores of each device, as of `evener run` (default: one)"
+        "--devices",
+        metavar="LIST",
+        help="cores of each device, as in `evener run` (default: one each)",
     )
     add_epsilon(parser)
     add_machine_options(parser)
@@ -213,4 +215,4 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
     ]  # fmt: skip
     columns = ["device", "share by speed", "capacity [units]", "excess [units]", "beyond it"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
-    out.say("By speed alone, these devices would get more than their memory holds.")
+    out.say("If sized by speed only, these devices would get more than their memory holds.")

@@ -65,7 +65,7 @@ class KernelOptions:
         "time a GPU without copying operands and results", default=False, group=KERNEL
     )
     memory: int | None = option(
-        "memory that a device may use, as 4GiB (default: its share of what is free)",
+        "memory that a device may use, as 4GiB (default: its share of the free memory)",
         type=size_in_bytes,
         metavar="SIZE",
         group=KERNEL,
@@ -105,7 +105,7 @@ class MeasureOptions(DeviceOptions):
         "the speeds file to write", "-o", "--output", metavar="FILE", required=True
     )
     between: str | None = option(
-        "link: what exchanges messages (default cores; ranks under mpiexec)",
+        "link: between what messages are exchanged (default cores; ranks under mpiexec)",
         choices=("cores", "threads", "ranks", "gpu"),
     )
     together: bool = True
@@ -128,13 +128,14 @@ class MeasureOptions(DeviceOptions):
         "choose each load where the model is least certain", default=False, group=LOADS
     )
     n: int | None = option(
-        "adaptive, near the sizes into which N units are divided",
+        "choose each load near the sizes into which N units are divided",
         type=count,
         metavar="N",
         group=LOADS,
     )
     tolerance: float = option(
-        f"adaptive: end when sizes change by less than this share (default {TOLERANCE})",
+        "with --adaptive or --n: stop when sizes change by less than this share (default "
+        f"{TOLERANCE})",
         type=share,
         metavar="T",
         group=LOADS,

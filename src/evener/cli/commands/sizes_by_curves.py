@@ -43,11 +43,11 @@ class CurveOptions:
         "maximum size, one for all or one each (default: the capacity)", metavar="U,U,..."
     )
     fixed_seconds: str | None = option(
-        "time that each iteration costs a device that takes part, one for all or one each",
+        "fixed time per iteration of a device in use, one for all or one each",
         metavar="S,S,...",
     )
     shared_seconds: str | None = option(
-        "time that each device that takes part costs all devices", metavar="S,S,..."
+        "time that each device in use adds to every iteration", metavar="S,S,..."
     )
     explain: bool = option(
         "add a column that says why a device gets nothing, or no more", default=False
@@ -133,9 +133,11 @@ def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -
     except ValueError:
         values = [math.nan]
     if not all(0 <= value < 2.0**63 for value in values):
-        raise UsageError(f"{option} takes {unit}, zero or above, as 1 or 0,1,1; not {text!r}")
+        raise UsageError(f"{option} takes {unit}, zero or above, such as 1 or 0,1,1, not {text!r}")
     if len(values) not in (1, k):
-        raise UsageError(f"{option} takes one number or {k}, one a device; {len(values)} are given")
+        raise UsageError(
+            f"{option} takes one number, or {k} numbers, one per device; {len(values)} are given"
+        )
     return values * k if len(values) == 1 else values
 
 
@@ -156,7 +158,7 @@ def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
 
 
 def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
-    """Return the reasons, and that of devices left out because each would cost all others time."""
+    """Return the reasons; devices left out for their shared cost get that cost as the reason."""
     if chosen is None or not any(shared):
         return reasons
     return [
@@ -393,7 +395,7 @@ def run_matrix(
 
 
 def _nodes(devices: CurvedDevices) -> list[MatrixNode]:
-    """Return devices by the first part of their locations; without a location, one is a node."""
+    """Return devices grouped by the first part of their locations; others are single nodes."""
     at = [device.at for device in devices.platform.devices] if devices.platform else []
     if not any(at):
         raise UsageError(

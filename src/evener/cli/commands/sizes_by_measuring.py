@@ -248,14 +248,14 @@ class MeasuringOptions(DeviceOptions):
         "spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name", metavar="KERNEL"
     )
     dynamic: bool = option(
-        "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
+        "with --measure: measure and resize in turn until times agree to --epsilon (DPA)",
         default=False,
     )
     max_steps: int | None = option(
         "maximum number of measurements (default 40)", type=count, metavar="S"
     )
     output: str | None = option(
-        "write the samples as a speeds file; FILE.journal is kept until all is done",
+        "write the samples as a speeds file; FILE.journal stays until the measurement is complete",
         "-o",
         "--output",
         metavar="FILE",
@@ -288,7 +288,7 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
     if args.measure is None or not args.dynamic:
         raise UsageError(
             "--measure KERNEL and --dynamic must be given together",
-            hint="`evener measure` makes a file of speeds for sizes of many loads.",
+            hint="To size many loads, write a speeds file with `evener measure`.",
         )
     _refuse("does not work with --measure", *given_from(args, NEVER))
     if args.epsilon == 0:
