@@ -189,7 +189,7 @@ def until(holds, seconds=60.0):
     ("words", "code", "said"),
     [
         (["m.toml"], 2, "no program is given"),
-        (["m.toml", "./solver"], 2, "argument: ./solver; write the program and its arguments after"),
+        (["m.toml", "./solver"], 2, "argument: ./solver; write the program"),
         (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks is 3, but m.toml is for 2"),
         (["m.toml", "--", "./none"], 3, "none: there is no such program"),
         (["m.toml", "--", "solver"], 3, "no program 'solver' in PATH\nDid you mean ./solver?"),
