@@ -200,9 +200,7 @@ def _of_ranks(
     path: str | Path, times: Sequence[Sequence[float]], loads: Sequence[float]
 ) -> list[TracedTime]:
     if len(times) != len(loads):
-        raise InputError(
-            f"the file has {len(times)} ranks, but {len(loads)} loads are given", file=path
-        )
+        raise InputError(f"{len(times)} ranks need {len(times)} loads, not {len(loads)}", file=path)
     return [
         TracedTime(f"rank{rank}", _checked(load, "load", path, None), seconds)
         for rank, (load, own) in enumerate(zip(loads, times, strict=True))
@@ -221,7 +219,7 @@ def _lines(path: str | Path, notes: list[str]) -> Iterator[TracedTime]:
     for line, entry in entries:
         if isinstance(entry, str):
             if line == last and not whole:  # the program was ended while it wrote
-                notes.append(f"{path}: the last line is incomplete and was left out")
+                notes.append(f"{path}: its last line is cut off and was left out")
                 continue
             raise InputError(entry, file=path, line=line)
         device = entry["device"]

@@ -288,7 +288,7 @@ def _traits(computer: Computer) -> list[str]:
     found += [f"GPUs: {n} x {model}" for model, n in models.items()]
     if 0 < len(computer.cores) <= len(computer.gpus):
         cores = all_of(len(computer.cores), "core").lower()
-        found.append(f"driving {plural(len(computer.gpus), 'GPU')} uses {cores}")
+        found.append(f"driving {plural(len(computer.gpus), 'GPU')} takes {cores}")
     return [*found, *computer.notes]
 
 
