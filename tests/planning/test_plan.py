@@ -296,7 +296,7 @@ def test_a_device_that_is_slow_with_one_vertex_is_named():
 
 def test_blocks_counted_from_1():
     with pytest.raises(
-        InputError, match=r"vertex 3 is in block 4, but the 4 blocks .*from 0"
+        InputError, match=r"vertex 3 is in block 4, but 4 blocks .*from 0"
     ) as raised:
         ev.Partition([1, 2, 3, 4], 4)
     assert raised.value.hint == "If blocks are numbered from 1 to 4, subtract 1."

@@ -161,7 +161,7 @@ class Partition:
             v = int(np.argmax((part < 0) | (part >= self.k)))
             from_one = part.min() == 1 and part.max() == self.k
             raise InputError(
-                f"vertex {v} is in block {part[v]}, but the {self.k} blocks are numbered from 0 to "
+                f"vertex {v} is in block {part[v]}, but {self.k} blocks are numbered from 0 to "
                 f"{self.k - 1} (vertices are counted from 0, too)",
                 hint=f"If blocks are numbered from 1 to {self.k}, subtract 1."
                 if from_one
