@@ -50,7 +50,9 @@ def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray
         raise InputError(f"{name} must hold numbers, not {array.dtype}")
     array = np.ascontiguousarray(_of_rank(array, name, ndim), dtype=np.float64)
     if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite; entry {_first(~np.isfinite(array))} is not")
+        raise InputError(
+            f"{name} must be finite; entry {_first(~np.isfinite(array))} is not finite"
+        )
     return array
 
 
@@ -63,7 +65,7 @@ def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArra
     whole = array.dtype.kind in "iu"
     checked = as_integers(array, name, ndim=ndim) if whole else as_numbers(array, name, ndim=ndim)
     if checked.size and checked.min() < 0:
-        raise InputError(f"{name} must not be negative; entry {_first(checked < 0)} is")
+        raise InputError(f"{name} must not be negative; entry {_first(checked < 0)} is negative")
     with np.errstate(over="ignore"):
         total = checked.sum(dtype=np.float64)
     if not total < 2.0**62:
@@ -78,15 +80,15 @@ def as_flags(values: npt.ArrayLike, n: int, name: str) -> BoolArray:
         array = as_integers(array, name, ndim=array.ndim)
         wrong = (array != 0) & (array != 1)
         if wrong.any():
-            raise InputError(f"{name} must hold 0 and 1 alone; entry {_first(wrong)} is not")
+            raise InputError(f"{name} must hold only 0 and 1; entry {_first(wrong)} differs")
     array = _of_rank(array, name, 1)
     if array.size != n:
-        raise InputError(f"{name} has {array.size:,} entries, the graph {n:,} vertices")
+        raise InputError(f"{name} has {array.size:,} entries, but the graph has {n:,} vertices")
     return np.ascontiguousarray(array, dtype=np.bool_)
 
 
 def flags_of(vertices: IntVector, n: int) -> BoolArray:
-    """Return (n,) whether each vertex is among the given vertices."""
+    """Return whether each vertex is among the given vertices, (n,)."""
     flags = np.zeros(n, np.bool_)
     flags[vertices] = True
     return flags
@@ -106,4 +108,4 @@ def _first(mask: npt.NDArray[np.bool_]) -> str:
 def refuse_far(coords: FloatArray, name: str) -> None:
     """Raise InputError for coordinates so large that sums of their squares overflow."""
     if coords.size and max(float(coords.max()), -float(coords.min())) > FARTHEST:
-        raise InputError(f"{name} lie beyond {FARTHEST:g}")
+        raise InputError(f"{name} exceed {FARTHEST:g}")

@@ -1,4 +1,4 @@
-"""A stable sort and a copy for kernels; NumPy's own take Numba seconds to compile."""
+"""A stable sort and a copy for kernels; Numba takes seconds to compile NumPy's own."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -10,7 +10,7 @@ RUN = 32  # max. entries sorted by insertion
 
 @inner()
 def insert_sorted(keys, origin, first, last):
-    """Sort [first, last) by insertion, and origin, unless it is empty, along with it."""
+    """Sort keys[first:last] by insertion; apply the same moves to `origin` unless it is empty."""
     keep = origin.size > 0
     for i in range(first + 1, last):
         key = keys[i]
@@ -28,7 +28,7 @@ def insert_sorted(keys, origin, first, last):
 
 @inner()
 def sort_along(keys, origin):
-    """Sort keys, and origin, unless it is empty, along with them; equal keys keep their order."""
+    """Sort keys stably; apply the same moves to `origin` unless it is empty."""
     n = keys.size
     keep = origin.size > 0
     for first in range(0, n, RUN):

@@ -4,13 +4,13 @@
     |-- UsageError              2           the command or call is invalid
     |-- InputError              3           a file or an array is invalid
     |-- InfeasibleError         4           no solution exists
-    |   |-- NotFoundError       4           none was found, although one may exist
+    |   |-- NotFoundError       4           no solution was found, but one may exist
     |   `-- MemoryShortError    4           the task needs more memory than allowed
     |-- ToolError               5           another program failed, crashed or ran out of time
     `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 
-A message says what is wrong; `file` and `line` say where; `hint` says what to do. Each is one line
-of printable characters and bounded length, whatever it quotes.
+A message says what is wrong; `file` and `line` say where; `hint` says what to do. Messages and
+hints are one line of printable characters, of bounded length.
 """
 
 from __future__ import annotations
@@ -76,17 +76,17 @@ class InputError(EvenerError):
 
 
 class InfeasibleError(EvenerError):
-    """No solution exists: the message names the limit and by how much it is exceeded."""
+    """No solution exists; the message names the limit, and by how much it is exceeded."""
 
     exit_code = 4
 
 
 class NotFoundError(InfeasibleError):
-    """No solution was found, although one may exist (heavy vertices make bin packing)."""
+    """No solution was found, but one may exist (heavy vertices make it a bin-packing problem)."""
 
 
 class MemoryShortError(InfeasibleError):
-    """The task needs more memory than --memory allows; `needed` [B], imports included."""
+    """The task needs more memory than --memory allows: `needed` [B], including imported modules."""
 
     needed = 0.0
 

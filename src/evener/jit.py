@@ -1,23 +1,23 @@
 """Compiling kernels: `njit` for those that Python calls, `inner` for those that kernels call.
 
-`njit` is Numba's with another cache in the same folders (machine_code/cache.py). No wrapper for
-callers in C is made, as there are none.
+`njit` is Numba's, with Evener's own cache in the same folders (machine_code/cache.py), and without
+the wrapper for callers in C.
 
 `inner` kernels get no wrapper for callers in Python either, are not cached by themselves, and are
 compiled once for all numbers given as literals, which saves a fifth of the compile time. Python may
 call them, but then runs them uncompiled.
 
-counted=False, for a kernel and all that it calls: no counting of references to arrays, which takes
-longer than the work itself where kernels hand many arrays to each other. Such kernels may neither
-make arrays nor return them. It also saves a quarter to a half of the compile time. What they call
-counts none either, unless it says counted=True.
+counted=False turns off reference counting of arrays in a kernel and in all kernels that it calls,
+unless these say counted=True. Counting takes longer than the work itself if kernels pass many
+arrays to each other, and a quarter to a half of the compile time. Kernels without counting may
+neither make arrays nor return them.
 
-This file is part of what machine code is made from: change it, and all of it is made anew.
+All machine code depends on this file: if it changes, all kernels are compiled again.
 
-Three files use what Numba does not document: this one the option `_nrt`, machine_code/cache.py what
-its docstrings name, of both of which tests/machine_code/test_cache.py says what a new version of
-Numba has changed; and cli/precompile/compiler.py the comparison of `TargetConfig`, and events of
-the compiler.
+Three files use undocumented parts of Numba: this file the option `_nrt`; machine_code/cache.py the
+parts that its docstrings name; cli/precompile/compiler.py the comparison of `TargetConfig` and
+events of the compiler. For the first two, tests/machine_code/test_cache.py reports what a new
+version of Numba has changed.
 """
 
 # mypy: ignore-errors
@@ -34,7 +34,7 @@ INNER = "called_by_kernels"
 
 
 def njit(**options):
-    """Compile a function for Python's calls, as numba.njit."""
+    """Compile a function that Python calls; like numba.njit."""
 
     counting = _counting(options)
     is_kept = options.pop("cache", False)  # else Numba looks for a folder for each kernel at once
@@ -49,7 +49,7 @@ def njit(**options):
 
 
 def inner(**options):
-    """Compile a function for the calls of other kernels alone; INNER is among its attributes."""
+    """Compile a function that only other kernels call; sets its attribute INNER."""
 
     counting = _counting(options)
 

@@ -63,7 +63,7 @@ def _cut_quotation(found: re.Match[str]) -> str:
 
 
 def without_part_of_escape(text: str) -> str:
-    """Return a text that was cut, without an escape such as \\u202e that the cut left in part."""
+    """Return a shortened text without the part of an escape, such as \u202e, at its end."""
     found = _ESCAPE_CUT_SHORT.search(text)
     if found is None or (found.start() - len(text[: found.start()].rstrip("\\"))) % 2:
         return text
@@ -125,8 +125,9 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 # Commands, options and formats of earlier versions, and what serves in their place.
 REMOVED = {
     "hosts": "`mpiexec -f HOSTFILE evener machine here --measure` measures a device for each rank",
-    "dot": "networkx reads a graph in DOT, and ev.Graph.from_networkx takes what it returns: "
-    "networkx.nx_agraph.read_dot(FILE); stream graphs are still read and written in DOT",
+    "dot": "read a graph in DOT by networkx: "
+    "ev.Graph.from_networkx(networkx.nx_agraph.read_dot(FILE)); Evener still reads and writes "
+    "stream graphs in DOT",
     "stg": "stream graphs are written in TOML, see docs/streams.md",
 }
 
@@ -317,8 +318,8 @@ def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
 def from_above(home: str) -> Callable[..., Any]:
     """Import and return the function `module:name` of a higher package.
 
-    Only for `_repr_html_` and `plot`: a notebook asks the object itself for its pictures, but the
-    code that draws them is in a higher package. Nothing else may call upwards.
+    Only for `_repr_html_` and `plot`: a notebook calls methods of the object itself, but the code
+    that draws is in a higher package. No other code may import from a higher package.
     """
     module, _, name = home.partition(":")
     function: Callable[..., Any] = getattr(import_module(module), name)
@@ -326,7 +327,7 @@ def from_above(home: str) -> Callable[..., Any]:
 
 
 def spread(values: npt.NDArray[Any]) -> str:
-    """Return the range of numbers as text, "2 to 3", or the one value if all are equal."""
+    """Return the range of numbers as text, "2 to 3", or the single value if all are equal."""
     if values.size == 0:
         return "none"
     low, high = values.min(), values.max()

@@ -80,7 +80,7 @@ def test_replay_tells_what_differs(evener, here):
     changed("g.plan", options={"method": "none"})
     assert evener("replay", "g.plan", "g.npz").code == 3
     said = evener("replay", "m.plan")
-    assert (said.code, "from its graph" in said.err) == (2, True)
+    assert (said.code, "the file that the plan was made from" in said.err) == (2, True)
 
 
 def test_a_plan_is_judged_by_its_own_contract(evener, here):

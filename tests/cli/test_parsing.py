@@ -42,10 +42,10 @@ def test_files_and_options_stand_in_any_order(words):
     ("words", "said"),
     [
         ("report", "required: PLAN"),
-        ("report a b c", "no option or argument takes c"),
+        ("report a b c", "unexpected argument: c"),
         (
             "plan g --speeds 1 2 4",
-            "takes 2 4; separate the entries of a list by commas, as in 1,2,4",
+            "argument: 2 4; separate the entries of a list by commas, as in 1,2,4",
         ),
         ("report a --mesh b", "there is no option --mesh"),
         ("run a b", "one of --app and --program is needed"),
@@ -125,9 +125,9 @@ def test_what_was_meant_is_asked(evener, place, words, said):
         ("sizes --k 3 --n x", "'x' is not a whole number"),
         ("sizes --k 3 --n 9 --epsilon 120%", "does not lie in [0, 1)"),
         ("machine topo1 --speed x", "'x' is not a number, zero or above"),
-        ("plan g.graph --k 3 --report x.pdf", "reports are .html"),
-        ("compare g.graph --k 3 --report x.pdf", "reports are .html"),
-        ("report g.plan -o x.pdf", "reports are .html"),
+        ("plan g.graph --k 3 --report x.pdf", "use .html"),
+        ("compare g.graph --k 3 --report x.pdf", "use .html"),
+        ("report g.plan -o x.pdf", "use .html"),
         ("measure axpy --precision x", "'x' is not a share"),
     ],
 )

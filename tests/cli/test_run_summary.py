@@ -54,10 +54,14 @@ class Said:
 @pytest.mark.parametrize(
     ("one", "sentence", "break_even"),
     [
-        (Reordering(0.0), "keep their order; the run was too short to look for a better one", None),
-        (Reordering(2.0), "vertices keep their order; looking", None),
-        (Reordering(2.0, 0), "in another order before the run, which took 2", None),
-        (Reordering(2.0, 7, 0.5, 0.1), "after superstep 7: computing 500 ms a superstep", 5.0),
+        (
+            Reordering(0.0),
+            "keep their order; the run was too short to search for a better order",
+            None,
+        ),
+        (Reordering(2.0), "vertices keep their order; the search", None),
+        (Reordering(2.0, 0), "reordered before the run, which took 2", None),
+        (Reordering(2.0, 7, 0.5, 0.1), "after superstep 7: a superstep computes 500 ms", 5.0),
         (Reordering(2.0, 7, 0.1, 0.5, is_kept=False), "was slower", None),
     ],
 )

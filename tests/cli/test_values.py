@@ -58,7 +58,7 @@ def test_through_a_pipe(tmp_path):
         ("report g.plan -o - --json", "- and --json cannot both go to stdout"),
         ("plan g.graph --k 3 -o - --report -", "- and another file cannot both go to stdout"),
         ("generate grid --shape 4x5 -o -", "stdout has no suffix to choose the format by"),
-        ("convert g.graph -", "the suffix of stdout is not that of a format"),
+        ("convert g.graph -", "no format with the suffix of stdout"),
         ("measure axpy -o -", "writes a journal next to its file"),
         ("generate speeds --curves lille -o x.toml --to su2", "a speeds file ends in .toml"),
         ("plan g.graph --k 3 -o a.html --report a.html", "two outputs have the name a.html"),

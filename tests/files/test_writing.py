@@ -98,7 +98,7 @@ def test_no_room_is_the_disks_fault():
     with pytest.raises(OutputError, match="/dev/full: cannot be written: No space left") as raised:
         write_text("/dev/full", "x")
     assert raised.value.exit_code == 6
-    assert "Make room" in raised.value.hint
+    assert "Free disk space" in raised.value.hint
 
 
 @pytest.mark.parametrize(

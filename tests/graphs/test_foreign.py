@@ -148,7 +148,9 @@ def test_entries_that_stand_twice_add_up_and_the_matrix_stays_as_it_is():
 
 def test_one_sided_patterns_are_refused_or_mirrored():
     upper = matrix([(0, 1, 2), (2, 1, 3), (1, 2, 4)])
-    with pytest.raises(InputError, match=r"entry \(0, 1\) is stored and \(1, 0\) is not") as caught:
+    with pytest.raises(
+        InputError, match=r"entry \(0, 1\) is stored, but \(1, 0\) is not"
+    ) as caught:
         ev.Graph.from_scipy(upper)
     assert "symmetrize=True" in caught.value.hint
     assert set(edges(ev.Graph.from_scipy(upper, symmetrize=True))) == {
@@ -166,8 +168,8 @@ def test_weights_that_differ_are_refused():
 @pytest.mark.parametrize(
     ("made", "weights", "told"),
     [
-        (sp.csr_array((2, 3)), False, "2 x 3: only a square one"),
-        (sp.coo_array(np.ones(3)), False, "3: only a square one"),
+        (sp.csr_array((2, 3)), False, "2 x 3: only a square matrix"),
+        (sp.coo_array(np.ones(3)), False, "3: only a square matrix"),
         (matrix([(0, 1, -1), (1, 0, -1)]), True, "negative or NaN"),
         (matrix([(0, 1, np.nan), (1, 0, np.nan)]), True, "negative or NaN"),
         (matrix([(0, 1, np.inf), (1, 0, np.inf)]), True, "finite"),

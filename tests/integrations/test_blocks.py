@@ -59,10 +59,15 @@ def test_refusals_on_one_rank(tmp_path, plan):
     blocks, first = local_blocks(plan, comm, 30)
     assert (blocks.part.size, first) == (30, 0)
     wrong = [
-        ((ev.plan(grid((5, 6)), 2), comm), {}, UsageError, "for 2 devices, the program runs on 1"),
-        ((plan, comm), {"ranks": 3}, UsageError, "for 1 device, the program runs on 3 ranks"),
-        (([0, 1], comm), {}, UsageError, "blocks run up to 1"),
-        ((plan, comm, 31), {}, InputError, "divides 30 vertices, the program has 31"),
+        (
+            (ev.plan(grid((5, 6)), 2), comm),
+            {},
+            UsageError,
+            "for 2 devices, but the program runs on 1",
+        ),
+        ((plan, comm), {"ranks": 3}, UsageError, "for 1 device, but the program runs on 3 ranks"),
+        (([0, 1], comm), {}, UsageError, "the highest block is 1"),
+        ((plan, comm, 31), {}, InputError, "divides 30 vertices, but the program has 31"),
         (
             (plan, comm),
             {"file": tmp_path / "x"},

@@ -61,10 +61,10 @@ def test_poissons_equation_on_three_unequal_ranks_has_one_ranks_solution(planned
 
 
 REFUSED = {
-    "ranks": ("UsageError", "the plan is for 2 devices, the program runs on 3 ranks"),
+    "ranks": ("UsageError", "the plan is for 2 devices, but the program runs on 3 ranks"),
     "cells": ("InputError", "the plan divides"),
-    "shuffled": ("InputError", "cells stand in another order"),
-    "shuffled, 0.12": ("InputError", "cells stand in another order"),
+    "shuffled": ("InputError", "cells are in another order"),
+    "shuffled, 0.12": ("InputError", "cells are in another order"),
     "other file": ("InputError", "is not the file that the plan was made from (SHA-256)"),
     "points": ("InputError", "divides points of its mesh"),
     "missing": ("InputError", "nothing.plan: cannot be read"),

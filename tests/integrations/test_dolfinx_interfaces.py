@@ -118,7 +118,7 @@ def test_cells_in_another_order_are_noticed(monkeypatch):
     offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int32)
     shuffled = AdjacencyList(np.concatenate(neighbours), offsets)
     given = (ThreeRanks(), 3, shuffled, None, None, False)
-    with pytest.raises(InputError, match="cells stand in another order") as raised:
+    with pytest.raises(InputError, match="cells are in another order") as raised:
         ours.partitioner(plan)(*given)
     assert "compare_cut=False" in raised.value.hint
     assert ours.partitioner(plan, compare_cut=False)(*given).num_nodes == GRAPH.n

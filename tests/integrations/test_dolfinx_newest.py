@@ -36,10 +36,10 @@ def test_ranks_own_their_blocks_and_see_beyond_facets(made, way, mode):
 
 
 REFUSED = {
-    "ranks": ("UsageError", "the plan is for 2 devices, the program runs on 3 ranks"),
+    "ranks": ("UsageError", "the plan is for 2 devices, but the program runs on 3 ranks"),
     "cells": ("InputError", "the plan divides"),
-    "shuffled": ("InputError", "cells stand in another order"),
-    "shuffled, 0.12": ("InputError", "cells stand in another order"),
+    "shuffled": ("InputError", "cells are in another order"),
+    "shuffled, 0.12": ("InputError", "cells are in another order"),
     "not ours": ("InputError", "cells are on a rank other than the plan's"),
 }
 

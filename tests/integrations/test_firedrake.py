@@ -47,5 +47,5 @@ def test_nothing_on_the_others():
 
 
 def test_refusals():
-    with pytest.raises(UsageError, match="blocks run up to 2"):
+    with pytest.raises(UsageError, match="the highest block is 2"):
         firedrake.partition(PART, OneRank())

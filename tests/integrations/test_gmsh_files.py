@@ -69,7 +69,7 @@ def test_another_mesh_has_its_cells(tmp_path, capsys, to):
 def test_what_is_lost_is_said(planned, tmp_path, capsys):
     periodic = "$Periodic\n0\n$EndPeriodic\n$NodeData\n$EndNodeData\n"
     assert export(planned(BAR + periodic, "a.msh"), "gmsh", tmp_path / "b.msh") == 0
-    assert "Not written: $Periodic, $NodeData." in capsys.readouterr().err
+    assert "These sections are not written: $Periodic, $NodeData." in capsys.readouterr().err
     several = samples.GMSH_41.replace("1 0 0 0 1 1 0 1 5 0", "1 0 0 0 1 1 0 2 5 6 0")
     assert several != samples.GMSH_41
     assert export(planned(several, "a.msh"), "gmsh2", tmp_path / "c.msh") == 0

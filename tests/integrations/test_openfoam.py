@@ -52,7 +52,7 @@ KEPT = "case/system/decomposeParDict is unchanged"
         ('numberOfSubdomains 2; decomposer manual; dataFile "cellDecomposition";', ""),
         (
             'numberOfSubdomains 4; method manual; manualCoeffs { dataFile "cellDecomposition"; }',
-            "numberOfSubdomains 4 where the plan has 2 devices. --force replaces",
+            "numberOfSubdomains 4, but the plan has 2 devices. --force replaces",
         ),
         (
             "numberOfSubdomains 2; // method manual;\nmethod scotch; a { b { method manual; } }",
@@ -62,7 +62,7 @@ KEPT = "case/system/decomposeParDict is unchanged"
             'numberOfSubdomains 2; method manual; dataFile "cellDecomposition"; constraints { }',
             "but has constraints, which decomposePar refuses",
         ),
-        ("numberOfSubdomains $n;", "no numberOfSubdomains where the plan has 2 devices, no method"),
+        ("numberOfSubdomains $n;", "no numberOfSubdomains, but the plan has 2 devices, no method"),
     ],
 )
 def test_settings_are_kept(case, capsys, settings, said):
@@ -89,7 +89,7 @@ def test_settings_are_replaced_by_force_and_put_aside(case, capsys):
     assert settings.read_text() == ours
     assert "scotch" in aside.read_text()
     assert into_case(case, "--force") == 0
-    assert "has all that the list for 2 ranks needs" in capsys.readouterr().err
+    assert "already uses the list for 2 ranks" in capsys.readouterr().err
 
 
 def test_a_list_that_exists_is_kept(case, capsys):

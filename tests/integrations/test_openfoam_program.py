@@ -190,7 +190,7 @@ def test_settings_for_another_number_of_ranks(case, capsys):
     )
     (case / "constant" / "cellDecomposition").unlink()
     assert exported(case) == 0
-    assert "numberOfSubdomains 2 where the plan has 3 devices" in capsys.readouterr().err
+    assert "numberOfSubdomains 2, but the plan has 3 devices" in capsys.readouterr().err
     assert "impossible processor numbers" in foam(case, "decomposePar", fails=True)
     assert exported(case, "--force") == 0
     foam(case, "decomposePar")
@@ -200,10 +200,10 @@ def test_settings_of_ones_own_with_our_lines(case, capsys):
     settings = case / "system" / "decomposeParDict"
     settings.write_text("FoamFile { version 2.0; format ascii; class dictionary; object x; }\n")
     assert exported(case) == 0
-    lines = capsys.readouterr().err.partition("put in:\n")[2]
+    lines = capsys.readouterr().err.partition("add:\n")[2]
     settings.write_text(settings.read_text() + lines)
     assert exported(case, "--force") == 0
-    assert "has all that" in capsys.readouterr().err
+    assert "already uses" in capsys.readouterr().err
     foam(case, "decomposePar")
     assert_blocks(case, ev.read_plan(case.parent / "x.plan").partition.part)
 

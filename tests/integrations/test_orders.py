@@ -28,7 +28,9 @@ def test_another_order_is_refused():
     assert facets_between(blocks, mesh) == plan.evaluation.edge_cut
     refuse_other_order(blocks, mesh, "the mesh", "")
     swapped = np.argsort(plan.partition.part, kind="stable")
-    with pytest.raises(InputError, match=r"has \d+ facets between the plan's blocks, the plan \d"):
+    with pytest.raises(
+        InputError, match=r"has \d+ facets between the plan's blocks, but the plan counts \d"
+    ):
         refuse_other_order(blocks, reordered(mesh, swapped), "the mesh", "")
     refuse_other_order(blocks_of(plan.partition), reordered(mesh, swapped), "the mesh", "")
 

@@ -114,8 +114,8 @@ def test_faces_of_hexahedra_are_counted_and_one_rank_has_no_sf(place, tmp_path):
 
 
 REFUSED = {
-    "ranks": ("UsageError", "the plan is for 2 devices, the program runs on 3 ranks"),
-    "blocks": ("UsageError", "blocks run up to 4, the program runs on 3 ranks"),
+    "ranks": ("UsageError", "the plan is for 2 devices, but the program runs on 3 ranks"),
+    "blocks": ("UsageError", "the highest block is 4, but the program runs on 3 ranks"),
     "cells": ("InputError", "the plan divides"),
     "other file": ("InputError", "is not the file that the plan was made from (SHA-256)"),
     "points": ("InputError", "divides points of its mesh"),
@@ -123,14 +123,14 @@ REFUSED = {
     "damaged": ("InputError", "damaged.plan"),
     "missing": ("InputError", "nothing.plan: cannot be read"),
     "none": ("UsageError", "rank 0 got no plan"),
-    "shuffled": ("InputError", "cells stand in another order"),
+    "shuffled": ("InputError", "cells are in another order"),
     "not ours": ("InputError", "cells are on a rank other than the plan's"),
     "overlapped": ("UsageError", "the mesh has overlap"),
     "rows": ("UsageError", "the plan is for 2 devices"),
     "rows n": ("InputError", "the program has 7 cells or rows"),
     "rows of blocks": ("UsageError", "7 rows cannot be divided into blocks of 2"),
     "rows of no blocks": ("UsageError", "not 0"),
-    "mixed": ("InputError", "cells stand in another order"),
+    "mixed": ("InputError", "cells are in another order"),
     "firedrake points": ("InputError", "divides points of its mesh"),
     "firedrake n": ("InputError", "the program has 7 cells or rows"),
 }

@@ -46,7 +46,7 @@ def test_the_section_on_petsc(tmp_path, monkeypatch):
     # What every rank says where ranks are fewer, after which mpirun ends.
     done = run_on_ranks(DEBIAN, 2, "petsc_mesh.py", "mesh.msh", "mesh.plan", cwd=tmp_path)
     assert done.returncode == 1
-    assert done.stderr.count("the plan is for 3 devices, the program runs on 2 ranks") == 2
+    assert done.stderr.count("the plan is for 3 devices, but the program runs on 2 ranks") == 2
 
 
 @pytest.mark.integrations

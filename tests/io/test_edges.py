@@ -121,7 +121,7 @@ def test_what_python_has_is_taken():
         (
             {"of": "matrix", "coords": "x"},
             UsageError,
-            "--coords applies to vertices, but edges are divided",
+            "--coords applies to vertices, but this command divides edges",
         ),
         ({"format": "mtx"}, UsageError, "no format"),
     ],

@@ -109,7 +109,7 @@ def test_blocks_of_a_field_are_regions(tmp_path):
 def test_each_region_is_balanced(grouped, tmp_path):
     reading = read(grouped, balance_each="region")
     assert reading.graph.vwgt.tolist() == [[1, 1, 0]] * 4 + [[1, 0, 1]] * 12
-    assert "Weights: all cells, then of each region: 7, solid." in reading.notes
+    assert "Weights: of all cells, then of each region: 7, solid." in reading.notes
     plan = ev.plan(reading, 2, epsilon=0.0)
     groups = reading.mesh.cell_data["physical"]
     counts = [np.bincount(plan.partition.part[groups == group]).tolist() for group in (7, 9)]

@@ -64,7 +64,7 @@ def test_binary_csr_is_read_from_any_piece_on(tmp_path, monkeypatch, weights):
     [
         ("g.csv", b"a b\nb c\n", "names"),
         ("g.gr", b"p edge 3 2\ne 1 2\ne 2 3\n", "format dimacs"),
-        ("g.txt", b"3 2\n2\n1 3\n2\n", "its suffix is not that of a METIS file"),
+        ("g.txt", b"3 2\n2\n1 3\n2\n", "its suffix is not a suffix of METIS files"),
         ("g.mtx", b"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n", "by columns"),
         ("g.graph.gz", b"\x1f\x8b", "packed"),
         ("g.graph", b"BZh91AY&SY", "packed"),
@@ -101,7 +101,7 @@ def test_archives_that_hold_something_else(tmp_path):
 def test_a_partition_of_another_graph_is_refused(tmp_path):
     path = tmp_path / "g.graph"
     path.write_text("2 1\n2\n1\n")
-    with pytest.raises(InputError, match="the partition has 3 entries, the graph 2"):
+    with pytest.raises(InputError, match="the partition has 3 entries, but the graph has 2"):
         open_stream(path, 3, {})
 
 

@@ -94,7 +94,7 @@ def test_changed_sources(toys, pack):
 def test_other_types(toys, pack):
     kernels = toys.imported()
     assert kernels.sum_of(np.array([1.5])) == 1.5
-    assert first_why() == "none of them was compiled for these types of arguments"
+    assert first_why() == "no kernel in it was compiled for these types of arguments"
 
 
 def test_programs_of_users_are_in_no_pack(toys, pack):
@@ -169,13 +169,16 @@ def test_another_version_of_numba(toys, pack):
     assert count == 2
     assert "numba0.1.2" in why
     assert why.endswith(
-        f"came with this wheel, and this is {packs._prefix(HERE.python, numba.__version__)}"
+        "came with this wheel, but this process needs "
+        f"{packs._prefix(HERE.python, numba.__version__)}"
     )
 
 
 def test_a_wheel_for_any_python(toys):
     packs.FOLDER.mkdir()
-    assert answer_and_why(toys)[2].startswith("nothing came with this wheel, and this is cp3")
+    assert answer_and_why(toys)[2].startswith(
+        "nothing came with this wheel, but this process needs cp3"
+    )
 
 
 def test_a_checkout_says_nothing(toys):

@@ -146,13 +146,13 @@ def test_what_was_odd_is_noted():
     record.add(Point(Sample(5, 1.0), outliers=2, drift=0.1, share=0.2))
     record.add(Gap(9, "raised", "no"))
     record.add(Point(Sample(7, 1.0, status="slower")))
-    record.skipped, record.why_skipped = [8, 11], "beyond a load that took too long"
+    record.skipped, record.why_skipped = [8, 11], "above a load that took too long"
     notes = record.speeds("akima", {"kernel": "x"}).notes
     assert notes == {
         "kernel": "x",
         "gaps": "9 (raised): no",
-        "skipped": "8, 11: beyond a load that took too long",
-        "at_work": "20% of the time at least; others had its core",
+        "skipped": "8, 11: above a load that took too long",
+        "at_work": "20% of the time at least; otherwise other processes used its core",
         "slower": "7: stopped before they were done; models count 5 times their seconds",
         "outliers": 2,
         "drift": "5: +10.0%",
@@ -240,7 +240,7 @@ def test_loads_that_are_not_tried_are_named():
 
     (record,) = campaign(Slow([Constant(100.0)]), Journal(None, {}))
     assert [s.load for s in record.samples] == [10, 20]
-    assert (record.skipped, record.why_skipped) == ([40, 80], "beyond a load that took too long")
+    assert (record.skipped, record.why_skipped) == ([40, 80], "above a load that took too long")
 
 
 def test_what_failed_is_tried_again_after_a_kill(tmp_path):

@@ -89,8 +89,8 @@ def test_what_does_not_fit_is_too_slow_or_fails(measured):
     assert surfaces["d1"].speed(1.0, 8.0) == pytest.approx(32 / seconds(4, 8))
     assert found[1].surface()[1] == ["16 x 2", "1 x 8"]
     said = measured.file.read_text()
-    assert "# not measured, given the speed of the next one: 16 x 2, 1 x 8" in said
-    assert "# stopped before they were done, given 5 times the seconds until then: 4 x 2" in said
+    assert "# not measured; the file repeats the next speed: 16 x 2, 1 x 8" in said
+    assert "# stopped early, seconds multiplied by 5: 4 x 2" in said
     assert "# area 8 (raised): no" in said
 
 

@@ -25,8 +25,8 @@ def judged(part, k=2, **limits):
 @pytest.mark.parametrize(
     ("degrees", "workload", "said"),
     [
-        ([0, 9], "weights", "dev0 has 0 arcs a vertex, dev1 9: "),
-        ([4, 9], "weights", "dev0 has 4 arcs a vertex, dev1 9: "),
+        ([0, 9], "weights", "dev0 has 0 arcs per vertex, dev1 9: "),
+        ([4, 9], "weights", "dev0 has 4 arcs per vertex, dev1 9: "),
         ([5, 9], "weights", ""),  # less than twice as many
         ([0, 9], "pagerank", ""),  # the workload states what an arc costs
         ([0, 9], "own weights", ""),
@@ -196,5 +196,5 @@ def test_a_page_without_a_graph_says_so(tmp_path, monkeypatch, capsys, case):
     from evener.reporting.html import report
 
     graph, plan = case
-    assert "Not recounted: no graph given." in report(plan)
-    assert "Not recounted" not in report(plan, graph)
+    assert "They are not recounted, because no graph is given." in report(plan)
+    assert "not recounted" not in report(plan, graph)

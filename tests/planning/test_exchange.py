@@ -46,7 +46,7 @@ def test_plans_send_what_they_cut(objective):
 def test_faces_are_whole_numbers(weights):
     graph = ev.Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights=[1, weights, 1])
     for call in (ev.plan, ev.advise):
-        with pytest.raises(InputError, match="counting faces needs whole numbers"):
+        with pytest.raises(InputError, match="counting faces needs edge weights"):
             call(graph, MACHINE, workload=FACES)
 
 
@@ -75,13 +75,13 @@ def test_the_command_line_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     case(tmp_path / "ring")
     assert main(["plan", "ring", "--k", "2", "-o", "x.plan"]) == 0
-    said = "Edge cut 4, total volume 8, largest volume 4, a value for each face."
+    said = "Edge cut 4, total volume 8, largest volume 4, with one value per face."
     assert said in capsys.readouterr().out
     for words in (["ring", "x.plan"], ["ring", "x.plan", "--exchange", "vertices"]):
         assert main(["evaluate", *words]) == 0
         assert "blocks within contract" in capsys.readouterr().out
     assert main(["plan", "ring", "--k", "2", "--exchange", "vertices", "-o", "y.plan"]) == 0
-    assert "for each face" not in capsys.readouterr().out
+    assert "per face" not in capsys.readouterr().out
     assert main(["replay", "x.plan", "ring"]) == 0
     assert main(["compare", "ring", "--k", "2", "--with", "evener"]) == 0
     assert main(["report", "x.plan", "ring", "-o", "x.html"]) == 0

@@ -299,7 +299,7 @@ def test_blocks_counted_from_1():
         InputError, match=r"vertex 3 is in block 4, but 4 blocks .*from 0"
     ) as raised:
         ev.Partition([1, 2, 3, 4], 4)
-    assert raised.value.hint == "Blocks 1 to 4 are counted from 1: subtract 1."
+    assert raised.value.hint == "If blocks are numbered from 1 to 4, subtract 1."
     with pytest.raises(InputError) as raised:
         ev.Partition([0, 2, 3, 4], 4)
     assert raised.value.hint is None

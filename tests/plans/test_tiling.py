@@ -45,7 +45,7 @@ def test_groups_share_rows_and_columns():
     tiling = pinwheel()
     assert tiling.group_half_perimeters([0, 0, 1, 1, 1]).tolist() == [2 + 3, 2 + 3]
     assert tiling.group_half_perimeters(range(5)).tolist() == tiling.half_perimeters.tolist()
-    with pytest.raises(InputError, match="as many groups"):
+    with pytest.raises(InputError, match="rectangles need 5 groups"):
         tiling.group_half_perimeters([0])
 
 

@@ -58,12 +58,12 @@ def test_names_of_no_computer(node):
     [
         ({"node": "a b"}, "device 'd': a computer's name"),
         ({"cores": (0, 0)}, "device 'd': core 0 appears twice"),
-        ({"cores": (-1,)}, "a core is a whole number"),
-        ({"cores": (True,)}, "a core is a whole number"),
-        ({"gpu": -1}, "device 'd': a gpu is its index"),
-        ({"gpu": True}, "a gpu is its index"),
-        ({"gpu": "0; rm"}, "a gpu is its index"),
-        ({"gpu": "cuda0"}, "a gpu is its index"),
+        ({"cores": (-1,)}, "a core must be a whole number"),
+        ({"cores": (True,)}, "a core must be a whole number"),
+        ({"gpu": -1}, "device 'd': a gpu must be an index"),
+        ({"gpu": True}, "a gpu must be an index"),
+        ({"gpu": "0; rm"}, "a gpu must be an index"),
+        ({"gpu": "cuda0"}, "a gpu must be an index"),
     ],
 )
 def test_devices_that_are_nowhere(traits, said):
@@ -87,14 +87,14 @@ def test_a_device_is_in_the_computer_of_its_host():
     [
         (
             [Device("c", 1.0, node="n1"), Device("g", 1.0, host="c", host_link=BUS, node="n2")],
-            "'g' is in 'n2', and its host 'c' in 'n1'",
+            "'g' is in 'n2', but its host 'c' is in 'n1'",
         ),
         (
             [Device("c", 1.0), Device("g", 1.0, host="c", host_link=BUS, node="n2")],
-            "its host 'c' in no computer that is stated",
+            "its host 'c' is in no stated computer",
         ),
         ([Device("cpu", 1.0), Device("gpu", 1.0, node="cpu")], "no host_GB_per_s"),
-        ([Device("cpu0", 1.0), Device("gpu", 1.0, node="cpu")], "as device 'cpu0' is"),
+        ([Device("cpu0", 1.0), Device("gpu", 1.0, node="cpu")], "the name of device 'cpu0'"),
     ],
 )
 def test_computers_that_contradict(devices, said):

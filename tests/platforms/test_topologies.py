@@ -60,7 +60,10 @@ def test_a_fat_tree_carries_at_every_level_what_all_below_can_send(k, arity):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: mesh_links(names(5), (2, 3), LINK), "a mesh of 2x3 has 6 places, for 5 devices"),
+        (
+            lambda: mesh_links(names(5), (2, 3), LINK),
+            "a mesh of 2x3 has 6 places, but there are 5 devices",
+        ),
         (
             lambda: star_links(["a", "hub"], LINK, "hub"),
             "a switch and a device both have the name 'hub'",

@@ -68,7 +68,7 @@ def test_the_page_shows_each_device_under_its_machine(tmp_path):
 def test_what_to_do():
     plan, _, breakdown = made()
     found = advice_of(breakdown, plan.platform.names, COMMANDS)
-    assert found.sentence.startswith("cpu0 waits 74.8 % of the time, as cpu2 computes 4.00 ms")
+    assert found.sentence.startswith("cpu0 waits 74.8 % of the time, because cpu2 computes 4.00 ms")
     assert found.command == "plan 'a b'"
     plan, _, breakdown = made(computing=(1e-3, 1e-3, 1e-3))
     assert advice_of(breakdown, plan.platform.names, COMMANDS).command == ""

@@ -75,7 +75,7 @@ def test_what_takes_long_is_said(case):
     said = findings(run, plan, own, [])
     assert said[0].startswith("core1 is busiest")
     assert "had a core for" in said[1]
-    assert "Furthest from the plan is filter f1" in said[2]
+    assert "The filter furthest from the plan is f1" in said[2]
     close = replace(run, predicted=run.period)
     assert len(findings(close, plan, own, [])) == 2
 

@@ -130,7 +130,9 @@ def test_blocks_in_pieces_are_named():
     graph = grid(1, 12)
     plan = plan_of(graph, [0, 1, 0, 1, 1, 0, 2, 2, 2, 2, 0, 1], machine(3), epsilon=0.9)
     assert in_pieces(plan) == "dev0 (4), dev1 (3)"
-    said = "In more than one connected piece: dev0 (4), dev1 (3); --connected asks for one each"
+    said = (
+        "In more than one connected piece: dev0 (4), dev1 (3); --connected requests one piece each"
+    )
     assert report(plan).index(said) < report(plan).index("</header>")
 
 

@@ -1,17 +1,17 @@
-"""The command line: parses words into options, runs a command, prints its result.
+"""The command line: parses arguments, runs a command, prints its result.
 
-parsing.py      words -> arguments of a command; registry.py lists the commands
+parsing.py      command line -> arguments of a command; registry.py lists commands
 commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
-options.py      a field of a frozen dataclass is an argument, too: `option` states both,
+options.py      makes fields of frozen dataclasses arguments: `option` declares such a field,
                 `add_options` adds the arguments, `options_from` returns the dataclass
 *_options.py, machines.py, judged.py, values.py
-                options that several commands share. Only add_*, *_from and run see argparse.
+                options that several commands share. Only add_*, *_from and run use argparse.
 output.py       prints sentences, tables (table_layout.py), a JSON object, progress bars, --verbose
 streams.py, compiling.py
-                stdout and stderr, kernels being compiled
+                stdout and stderr; a message while kernels are being compiled
 precompile/     `evener warm`
 
-Imports every package; no package imports it. Read `main` here first, then commands/plan.py.
+This package imports all others; none imports it. Read `main` first, then commands/plan.py.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _help() -> str:
             "commands:",
             *lines,
             "",
-            "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
+            "`evener COMMAND --help` explains a command. All take --json, --quiet, --verbose.",
             "Exit codes: 0 success, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
             "6 disk full or stdout closed, 130 interrupt, 143 SIGTERM.",
         ]

@@ -128,7 +128,10 @@ def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
 
 
 def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Described:
-    """Print notes on what was not measured, or not precisely; return them as the file's remarks."""
+    """Print notes on values that were not measured precisely, or at all.
+
+    Returns the notes as the file's remarks.
+    """
     from dataclasses import replace
 
     for doubt in doubts:

@@ -1,4 +1,4 @@
-"""Differences between the record of a plan and that of the same plan made again."""
+"""Differences between the record of a plan and the record of the same plan made again."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ LONGEST = 40  # characters of a value that are shown
 def differing_parts(
     plans: tuple[AnyPlan, AnyPlan], parts: tuple[IntArray, IntArray], what: str, where: str
 ) -> list[str]:
-    """Return how a plan's inputs, blocks and versions differ from those of the plan made again.
+    """Return differences in inputs, blocks and versions between a plan and the plan made again.
 
-    what: noun, such as "vertices"; where: phrase on the location of those that differ.
+    what: noun, such as "vertices"; where: phrase on the location of the items that differ.
     """
     (old, new), (then, now) = plans, parts
     found = []

@@ -85,7 +85,7 @@ def policy_name(options: RunOptions) -> str | None:
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
         raise UsageError(
-            "--policy NAME does not work with --family or --policies, which it stands for"
+            "--policy NAME does not work with --family or --policies, which it includes"
         )
     if given[0] != given[1]:
         raise UsageError(
@@ -105,9 +105,9 @@ def refuse_with_plan(options: RunOptions) -> None:
 
 
 def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output) -> list[Division]:
-    """Return the policy's blocks and, unless --no-own, those of Evener's own plan for seconds.
+    """Return the policy's blocks and, unless --no-own, the blocks of Evener's own plan for seconds.
 
-    Without a policy, only Evener's own plan.
+    Without a policy, return only the blocks of Evener's own plan.
     """
     name = policy_name(options)
     platform = machine_of(options.machines, out)

@@ -51,7 +51,7 @@ class EdgeOptions:
         choices=KINDS,
     )
     weighted: bool = option(
-        "the work of an edge is its weight, that of an entry its value (default: one unit)",
+        "use edge weights and matrix values as work (default: one unit each)",
         default=False,
     )
     reading: ReadOptions = field(default_factory=ReadOptions)
@@ -142,7 +142,7 @@ ORDERS = (*KINDS, "file")  # of the blocks in a partition file
 
 @dataclass(frozen=True)
 class EdgeEvaluationOptions:
-    """What is evaluated, on which machine, with which contract; None and "": not given.
+    """Options for evaluating an edge partition; None and "": not given.
 
     plan: the file of the edge plan that provides machine, contract and reading options.
     """
@@ -186,7 +186,7 @@ def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
         asked = edge_options_of(plan, options.reading, options.graph, options.plan)
     judge = _judge_of_file if asked.of == "file" else _judge
     judged, own = judge(options, plan, asked, out)
-    said = OWN if own else f"sizes of least time, within {_epsilon(options, plan):.3g} of each"
+    said = OWN if own else f"the sizes of least time, with tolerance {_epsilon(options, plan):.3g}"
     each = options.bytes_per_value
     _print(judged, BYTES_PER_VALUE if each is None else each, out)
     out.say(judged.verdict())
@@ -296,9 +296,9 @@ OF_VERTICES = {
 
 @dataclass(frozen=True)
 class EdgeComparisonOptions:
-    """What is compared, how, and how the file is read.
+    """Options for comparing edge partitions.
 
-    methods: None means all. report: file of the page.
+    methods: None means all. report: the page's file, or None.
     """
 
     graph: str
@@ -394,7 +394,7 @@ Chosen = TypeVar("Chosen")
 
 @dataclass(frozen=True)
 class EdgeFileOptions:
-    """An edge plan's file, the file that it was made from, if given, and how that is read."""
+    """The file of an edge plan, the file that it was made from (or None), and reading options."""
 
     plan: str
     graph: str | None
@@ -415,7 +415,10 @@ def replay_edges(options: EdgeFileOptions, out: Output) -> int:
     from evener.io.plans.edge_plan import read_edge_plan
 
     if options.graph is None:
-        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
+        raise UsageError(
+            "replay needs the file that the plan was made from",
+            hint="Give that file after the plan.",
+        )
     old = read_edge_plan(options.plan)
     with out.progress("Splitting") as progress:
         progress(str(old.options.get("method", "")), 0.1)
@@ -457,7 +460,7 @@ def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
     out.say(plan.verdict())
     out.say(f"Written: {output}")
     if reading is None:
-        out.note("note: not recounted: no graph given")
+        out.note("note: figures are not recounted, because no graph is given")
     out.result({"verdict": plan.verdict(), "written": output, "picture": reading is not None})
     return 0
 

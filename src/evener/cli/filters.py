@@ -39,7 +39,7 @@ def add_stream_reading(parser: argparse._ActionsContainer) -> None:
         "--reading",
         default="",
         metavar="WORD,...",
-        help="how costs of stream graphs are counted, a word of each group: ceil (default), "
+        help="how to count costs of stream graphs, up to one word of each group: ceil (default), "
         "literal or max1; both (default) or sender, who pays for a transfer; sum (default), "
         "least or transit; overlap",
     )
@@ -131,7 +131,7 @@ SHARED = ("graph", "stream", "reading", "machine", "k", "speeds")
 
 @dataclass(frozen=True)
 class StreamEvaluationOptions:
-    """What is evaluated, on which machine; plan: the stream plan that provides machine and reading.
+    """Options for evaluating a mapping. plan: the stream plan that provides machine and reading.
 
     reading: words of --reading, "" for the plan's.
     """
@@ -145,7 +145,7 @@ class StreamEvaluationOptions:
 
 @dataclass(frozen=True)
 class StreamComparisonOptions:
-    """What is compared, on which machine; methods: None: all; report: file of a page, or None."""
+    """Options for comparing methods. methods: None means all. report: the page's file, or None."""
 
     app: str
     methods: list[str] | None
@@ -325,7 +325,7 @@ def _json(result: StreamComparison) -> dict[str, Any]:
 
 
 class StreamFileOptions(NamedTuple):
-    """A stream plan's file, and the file that it was made from, if given."""
+    """The file of a stream plan, and the stream graph that it was made from (or None)."""
 
     plan: str
     app: str | None
@@ -383,7 +383,8 @@ def replay_filters(options: StreamFileOptions, out: Output) -> int:
 
     if options.app is None:
         raise UsageError(
-            "a plan is repeated from its stream graph", hint="Give that file after the plan."
+            "replay needs the stream graph that the plan was made from",
+            hint="Give that file after the plan.",
         )
     old = read_stream_plan(options.plan)
     read = _read(options.app)
@@ -424,7 +425,7 @@ def _inputs(app: str, read: StreamReading) -> dict[str, str]:
 def _differences(old: StreamPlan, new: StreamPlan) -> list[str]:
     """Return the differences, most important first."""
     timed = old.options.get("seconds") is not None
-    why = " (its search had a time limit, and ends elsewhere each time)" if timed else ""
+    why = " (its search had a time limit, so each run ends elsewhere)" if timed else ""
     where = f"on another device{why}"
     found = differing_parts((old, new), (old.part, new.part), "filters", where)
     if old.graph.n != new.graph.n:

@@ -1,4 +1,4 @@
-"""Options with which every command reads its mesh, matrix or graph, or that of a plan again."""
+"""Options for reading a mesh, matrix or graph, or for reading a plan's file again."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class ReadOptions:
         "also balance the cells of each region, or of each type", choices=("region", "type")
     )
     bytes_per_vertex: float | None = option(
-        "bytes of memory for a vertex (default 24)", type=float, metavar="B"
+        "bytes of memory per vertex (default 24)", type=float, metavar="B"
     )
     bytes_per_edge: float | None = option(
-        "bytes of memory for an edge, at each end (default 12)", type=float, metavar="B"
+        "bytes of memory per edge, at each of its ends (default 12)", type=float, metavar="B"
     )
     coords: str | None = option(
         "coordinates of the vertices (default: a file beside the input, if any)", metavar="FILE"
@@ -102,11 +102,11 @@ def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
     """
     for key, value in record.items():
         if key not in _TYPES:
-            raise InputError(
-                f"contains an unknown option for reading a graph: {key!r:.60}", file=file
-            )
+            raise InputError(f"contains an unknown read option: {key!r:.60}", file=file)
         if not isinstance(value, _TYPES[key]):
-            raise InputError(f"holds {value!r:.60} for the read option {key!r}", file=file)
+            raise InputError(
+                f"contains the invalid value {value!r:.60} for the read option {key!r}", file=file
+            )
     return ReadOptions(**record)
 
 
@@ -201,7 +201,8 @@ def load_of(options: LoadOptions, out: Output) -> Load:
     load = float(graph.weights(0).sum())
     if load < 1 or load != int(load):
         raise UsageError(
-            f"the vertices of {options.graph} weigh {load:g} in all; sizes by speed curves are "
+            f"the vertices of {options.graph} have a total weight of {load:g}; sizes by speed "
+            "curves are "
             "whole numbers of units",
             hint="`evener plan --speeds` accepts any weights.",
         )

@@ -31,7 +31,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class WorkloadOptions:
-    """The options of the workload; None: not given."""
+    """Options of the workload; None if not given."""
 
     kernel: str | None = option(
         "workload of an iteration: weights (the vertex weights), spmv, jacobi, pagerank, or a "
@@ -43,7 +43,7 @@ class WorkloadOptions:
         action=argparse.BooleanOptionalAction,
     )
     exchange: str | None = option(
-        "what is sent: a value for each vertex and neighbouring block, or for each cut edge "
+        "send one value per vertex and neighbouring block, or one per cut edge "
         "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
         choices=("vertices", "faces"),
     )
@@ -75,7 +75,7 @@ def add_shares(parser: argparse.ArgumentParser) -> None:
         dest="shares",
         default="",
         metavar="SHARE,...",
-        help="for several vertex weights, what the shares of each follow: speed, memory or equal, "
+        help="with several vertex weights: divide each by speed, memory or equally (equal), "
         "such as speed,memory (default: speed for all)",
     )
 
@@ -293,7 +293,10 @@ SHOWN_CHANGES = 4  # that would help most; --json and the report have more
 def say_bottleneck(
     judged: Evaluation, platform: Platform, workload: Workload, out: Output
 ) -> dict[str, Any]:
-    """Print the bottleneck and what would help most, if links are stated; return it for --json."""
+    """Print the bottleneck and the change that would help most, if links are stated.
+
+    Returns both for --json.
+    """
     from evener.planning.bottleneck import bottleneck_of
     from evener.reporting.headline import (
         CHANGE_COLUMNS,

@@ -33,7 +33,7 @@ class MachineOptions:
     """How the user named the devices; None: not given. speeds: a list of speeds, or a file."""
 
     machine: str | None = option(
-        "a machine file (see `evener machine`), or a plan, whose machine is taken", metavar="FILE"
+        "a machine file (see `evener machine`), or a plan, whose machine is used", metavar="FILE"
     )
     k: int | None = option("K equal devices of speed 1", type=int, metavar="K")
     speeds: str | None = option(
@@ -102,7 +102,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
 
 def platform_in(path: str) -> Platform:
-    """Return the machine in a machine file, or the one that a plan file was made for."""
+    """Return the machine in a machine file, or the machine that a plan file was made for."""
     from evener.io.machines.platforms import read_platform
 
     plan = plan_in(path)
@@ -123,7 +123,7 @@ def plan_in(path: str) -> Plan | EdgePlan | StreamPlan | None:
 
 
 def is_speeds_file(text: str | None) -> bool:
-    """Whether a value of --speeds names a file of speed curves, rather than listing speeds."""
+    """Whether a value of --speeds is the name of a file of speed curves, not a list of speeds."""
     if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
     return text.endswith(".toml") or is_there(text)

@@ -28,12 +28,12 @@ def oddities(graph: Graph | DirectedGraph, n_components: int) -> list[str]:
     if alone:
         odd.append(f"{alone:,} vertices have no neighbour")
     if n_components - alone > 1:
-        odd.append(f"it is in {n_components:,} pieces")
-    odd += _hub(graph.degrees, "neighbours" if graph.symmetric else "arcs that leave it")
+        odd.append(f"the graph has {n_components:,} components")
+    odd += _hub(graph.degrees, "neighbours" if graph.symmetric else "outgoing arcs")
     if not graph.symmetric:
         import numpy as np
 
-        odd += _hub(np.diff(graph.arcs_in().xadj), "arcs that reach it")
+        odd += _hub(np.diff(graph.arcs_in().xadj), "incoming arcs")
     for i in range(graph.n_constraints if graph.vwgt is not None else 0):
         odd += _odd_weight(graph.weights(i), f" {i}" if graph.n_constraints > 1 else "")
     return odd if graph.coords is None else odd + _odd_places(graph.coords)
@@ -67,5 +67,5 @@ def _odd_places(coords: FloatArray) -> list[str]:
         ordered = coords[np.lexsort(coords.T)]
         twice = int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
     flat = np.flatnonzero(np.ptp(coords, axis=0) == 0).tolist()
-    odd = [f"{twice:,} vertices lie where another does"] if twice else []
+    odd = [f"{twice:,} vertices have the coordinates of another vertex"] if twice else []
     return odd + [f"all vertices have the same {'xyz'[axis]}" for axis in flat]

@@ -13,7 +13,7 @@ Options = TypeVar("Options")
 def option(
     meaning: str | None, *flags: str, default: Any = None, group: str = "", **settings: Any
 ) -> Any:
-    """Return a field of a dataclass of options, which `add_options` makes an argument.
+    """Return a dataclass field, for which `add_options` adds an argument.
 
     meaning: the help text. flags: its names, such as "-o", "--output"; "name" for a positional
     argument; empty for `--name` with hyphens. group: title of its group in --help. settings:
@@ -61,7 +61,7 @@ def given_options_from(
 
 
 def options_from(args: argparse.Namespace, kind: type[Options], **made: Any) -> Options:
-    """Return the dataclass of the given options; each field is the argument of its name.
+    """Return an instance of `kind`, with each field set to the argument of the same name.
 
     A field for which the command has no argument keeps its default. If the default is an instance
     of a class of options, the field is also made from the arguments.

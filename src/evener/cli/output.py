@@ -1,7 +1,7 @@
 """Print results: sentences and tables, or one JSON object with --json.
 
 --verbose prints every step with its time to stderr: the records of the logger `evener`. Python
-programs get the same with `logging.getLogger("evener")`.
+programs enable the same by `logging.getLogger("evener")`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Output:
         return terminal_width(sys.stdout)
 
     def say(self, text: str, *, hang: int = 2, verbatim: bool = False) -> None:
-        """Print text for people; nothing with --json or --quiet.
+        """Print text; print nothing with --json or --quiet.
 
         On a terminal long lines are broken between words, and continue indented by `hang`.
         verbatim: break no line, for drawings and texts to be copied.
@@ -85,7 +85,7 @@ class Output:
             print(text if verbatim else _broken(text, sys.stdout, hang))  # noqa: T201
 
     def note(self, text: str) -> None:
-        """Print a note to stderr; nothing with --quiet."""
+        """Print a note to stderr; print nothing with --quiet."""
         self._noted.add(text.removeprefix("note: "))
         if not self.is_quiet:
             self.wait_for("")
@@ -96,7 +96,7 @@ class Output:
         return text in self._noted
 
     def result(self, value: Mapping[str, Any]) -> None:
-        """Print the one JSON object; nothing without --json."""
+        """Print the one JSON object; print nothing without --json."""
         if self.is_json:
             print(json.dumps(value, default=_plain, allow_nan=False))  # noqa: T201
 
@@ -113,7 +113,7 @@ class Output:
         most: int | None = None,
         what: str = "",
     ) -> None:
-        """Print a table as wide as the terminal allows; nothing with --json or --quiet.
+        """Print a table as wide as the terminal allows; print nothing with --json or --quiet.
 
         most: maximum number of rows; a last line states how many more of `what` there are.
         """

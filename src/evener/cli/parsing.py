@@ -60,7 +60,10 @@ def unknown_command(name: str) -> UsageError:
 
 
 def options_of(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """Return all options of a parser and of its subparsers named in words, or of all if none is."""
+    """Return all options of a parser and of its subparsers.
+
+    Only the subparsers named in `words` count, unless none is named.
+    """
     found: list[str] = []
     for action in parser._actions:  # noqa: SLF001
         found += action.option_strings
@@ -135,7 +138,7 @@ def parse(words: Sequence[str]) -> Parsed:
         before = "; write the program and its arguments after --" if _takes_program(parser) else ""
         if all(re.fullmatch(r"[\d.,e+-]+", word) for word in extra):
             before = "; separate the entries of a list by commas, as in 1,2,4"
-        parser.error(f"no option or argument takes {' '.join(extra)}{before}")
+        parser.error(f"unexpected argument: {' '.join(extra)}{before}")
     if program is not None:
         args.program = program
     _refuse_second_stdin(args)

@@ -42,7 +42,8 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         dest="mapping",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="if links differ, place blocks on devices by what they exchange (default yes)",
+        help="if links differ, map blocks to devices according to the data they exchange "
+        "(default yes)",
     )
     if seconds:
         parser.add_argument(

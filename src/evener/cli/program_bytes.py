@@ -74,7 +74,7 @@ def refuse_too_large(name: str, platform: Platform, needed: Sequence[RunBytes]) 
         return
     b = int(short.argmax())
     more = int((short > 0).sum()) - 1
-    others = f"; {more} more of {platform.k:,} devices have too little" if more else ""
+    others = f"; {more} more of {platform.k:,} devices have too little memory" if more else ""
     raise InfeasibleError(
         f"{name} needs {memory(float(totals[b]))} on {platform.names[b]}, which has "
         f"{memory(float(platform.memories[b]))}: {memory(float(short[b]))} too little{others}",

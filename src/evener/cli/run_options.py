@@ -34,9 +34,9 @@ def supersteps_or_seconds(text: str) -> tuple[int | None, float | None]:
 class RunOptions:
     """The options of `evener run`, named as on the command line; None if not given.
 
-    graph: with --stream the plan. set: parameters as NAME=VALUE. every: supersteps and seconds
-    between checkpoints, one of which is given. machines: the machine if there is no plan. reading:
-    how the graph is read.
+    graph: a graph file; with --stream, the plan. set: parameters as NAME=VALUE. every: supersteps
+    or seconds between checkpoints, the other being None. machines: the machine if there is no plan.
+    reading: how the graph is read.
     """
 
     plan: str | None = option(
@@ -77,7 +77,7 @@ class RunOptions:
         "check the values by another algorithm; exit code 5 if they are wrong", default=False
     )
     emulate: bool = option(
-        "run here, and predict how long the machine, with speeds in arcs/s, would take",
+        "run here, and predict the time on the given machine (speeds in arcs/s)",
         default=False,
     )
     timeout: float = option(
@@ -119,8 +119,8 @@ class RunOptions:
         default=False,
     )
     cores: str | None = option(
-        "with --calibrate: also write a machine file of these cores, with the time of a byte "
-        "between two of them",
+        "with --calibrate: also write a machine file of these cores, with the transfer time per "
+        "byte between two cores",
         metavar="FILE.toml",
     )
     report: str | None = option(

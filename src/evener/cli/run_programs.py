@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to run: a program, its app or None, its parameters, supersteps."""
+    """What to run: a program, its app (or None), its parameters, and the number of supersteps."""
 
     program: VertexProgram | Solver
     app: App | None

@@ -64,9 +64,9 @@ def write_records(
     run: ProgramRun,
     played: Sequence[str],
 ) -> RunAdvice:
-    """Write page, samples and trace if requested; return what would help.
+    """Write page, samples and trace if requested; return advice on what would make the run faster.
 
-    run: on an emulated machine, the one from EmulatedMachineRun.recorded. played: see
+    run: on an emulated machine, EmulatedMachineRun.recorded. played: see
     `stood_in_for`.
     """
     from evener.io.machines.speeds import write_speeds
@@ -133,7 +133,10 @@ def _breakdown(
 
 
 def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
-    """Return the commands that may help, by what limits a run; none without a plan file."""
+    """Return, for each possible bottleneck of a run, the commands that may help.
+
+    Empty without a plan file.
+    """
     if options.plan is None or plan is None:
         return {}
     planning = ["evener", "plan", options.graph, "--machine", options.plan]
@@ -148,7 +151,7 @@ def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
 
 
 def edge_commands(options: RunOptions, plan: EdgePlan) -> dict[str, list[str]]:
-    """Return the commands that may help for an edge plan, by what limits a run."""
+    """Return, for each possible bottleneck of a run, commands that may help with an edge plan."""
     assert options.plan is not None
     words = ["evener", "split", options.graph, "--machine", options.plan]
     words += ["--speeds", options.samples or SAMPLES]

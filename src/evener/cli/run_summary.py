@@ -39,7 +39,7 @@ class RunFound:
 
     @property
     def seconds(self) -> float:
-        """Seconds of all supersteps; those of the emulated machine if there is one."""
+        """Seconds of all supersteps, on the emulated machine if there is one."""
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
@@ -56,7 +56,7 @@ def say(
          f"{device['sent'] / 1e6:,.2f} MB", f"{device['edges']:,.0f}"]
         for device in devices
     ]  # fmt: skip
-    columns = ("device", *times, "sent", "arcs looked at")
+    columns = ("device", *times, "sent", "arcs visited")
     if division.made is not None:
         columns += ("needs", "memory left")
         left = division.made.memory_left.tolist()
@@ -64,8 +64,8 @@ def say(
             row += [f"{n_bytes / 1e6:,.2f} MB", "-" if isnan(part) else f"{part:.1%}"]
     out.table(columns, rows, most=SHOWN, what="devices")
     steps, seconds, run = found.run.supersteps - found.run.first, found.seconds, found.run
-    rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} a second"
-    arcs = "" if seconds <= 0 else f"; {run.edges / seconds / 1e6:,.1f} million arcs a second"
+    rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} per second"
+    arcs = "" if seconds <= 0 else f"; {run.edges / seconds / 1e6:,.1f} million arcs per second"
     where = "" if found.emulated is None else " on the emulated machine"
     name = asked.program.name
     of = f"{name}, {division.name}" if division.is_made_here else name
@@ -120,7 +120,7 @@ def _say_moves(run: ProgramRun, adviser: RunRebalancer, out: Output) -> list[dic
         own = {name: learnt and learnt[name] for name in ("realized", "share", "trust")}
         told.append(asdict(move) | own)
     done = "" if run.moves else "No vertex changed device. "
-    out.say(f"{done}Checking whether that pays took {duration(run.asking)} in all.")
+    out.say(f"{done}Checks whether to rebalance took {duration(run.asking)} in total.")
     return told
 
 
@@ -160,18 +160,20 @@ def _sentence(one: Reordering) -> str:
     from evener.wording import duration
 
     if one.step is None and not one.seconds > 0:
-        return "vertices keep their order; the run was too short to look for a better one."
+        return "vertices keep their order; the run was too short to search for a better order."
     search = f"{duration(one.seconds)} of CPU time"
     if one.step is None:
-        return f"vertices keep their order; looking for a better one took {search}."
+        return f"vertices keep their order; the search for a better order took {search}."
     when = "before the run" if one.step == 0 else f"after superstep {one.step:,}"
     if not one.before > 0 or not one.after > 0:
-        return f"vertices were put in another order {when}, which took {search}."
-    change = f"computing {duration(one.before)} a superstep before, {duration(one.after)} then"
+        return f"vertices were reordered {when}, which took {search}."
+    change = f"a superstep computes {duration(one.before)} before, {duration(one.after)} after"
     if not one.is_kept:
-        return f"another order {when} was slower ({change}) and was undone; it took {search}."
-    paid = f"paid for after {one.break_even:,.0f} supersteps"
-    return f"vertices were put in another order {when}: {change}; it took {search}, {paid}."
+        return (
+            f"another order {when} was slower ({change}) and was undone; the search took {search}."
+        )
+    paid = f"which pays off after {one.break_even:,.0f} supersteps"
+    return f"vertices were reordered {when}: {change}; the search took {search}, {paid}."
 
 
 def _as_numbers(one: Reordering) -> dict[str, Any]:

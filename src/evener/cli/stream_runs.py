@@ -113,11 +113,11 @@ def _calibrate(
     out.table(("filter", "an iteration", "stateful"), rows, most=SHOWN, what="filters")
     if found.per_byte is not None:
         dear = f"{1e-9 / found.per_byte:,.3g} GB/s" if found.per_byte else "nothing measurable"
-        out.say(f"What passes between two cores takes both of them longer, by {dear}.")
+        out.say(f"A transfer between two cores takes time on both cores: {dear}.")
     write_stream_graph(options.output, found.graph)
     if options.cores is not None:
         write_platform(options.cores, found.platform)
-    out.say(f"Written: {', '.join(written)}, for devices of mips = 1000; cores at work: {busy}")
+    out.say(f"Written: {', '.join(written)}, for devices with mips = 1000; busy cores: {busy}")
     seconds_of = dict(zip(found.graph.names, seconds.tolist(), strict=True))
     out.result(
         {"program": program.name, "seconds": seconds_of, "busy": busy,
@@ -174,7 +174,7 @@ def _run(
 
 
 def _verified(program: StreamProgram, found: StreamRun) -> bool:
-    """Return whether the outputs are right, or equal those of a sequential run."""
+    """Return whether the outputs are right, or equal the outputs of a sequential run."""
     import numpy as np
 
     from evener.running.streams.in_turn import run_in_turn
@@ -218,7 +218,7 @@ def _say(
         off = found.period / found.predicted - 1 if found.predicted > 0 else float("inf")
         share = f"{percent(abs(off))} {'longer' if off >= 0 else 'shorter'}"
         out.say(
-            f"Period {duration(found.period)}, {found.throughput:,.1f} iterations a second; "
+            f"Period {duration(found.period)}, {found.throughput:,.1f} iterations per second; "
             f"predicted {duration(found.predicted)}, so {share}."
         )
     if right is not None:

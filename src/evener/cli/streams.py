@@ -1,7 +1,7 @@
 """Wrap stdout and stderr while a command runs, so that failed writes become plain errors.
 
 Writing to a closed or full stdout raises OutputError; to a pipe without a reader, ReaderGone. Text
-that cannot be written to stderr is dropped: results only go to stdout, and the exit code still
+that cannot be written to stderr is dropped: results go to stdout only, and the exit code still
 reports failure.
 """
 
@@ -25,7 +25,10 @@ SIGNS = {"µ": "u", "−": "-", "–": "-", "…": "...", "×": "x", "±": "+/-"
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Return the ASCII replacement of each sign in SIGNS, and an escape for anything else."""
+    """Return ASCII text in place of characters that a stream cannot encode.
+
+    Characters in SIGNS have replacements; all others are escaped.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     unknown = error.object[error.start : error.end]
@@ -63,7 +66,7 @@ def watched_streams() -> Iterator[None]:
 
 @contextmanager
 def stdout_for_data(taken: bool) -> Iterator[None]:
-    """Context manager: send all text to stderr, if a file is written to stdout (taken)."""
+    """Context manager: if a file is written to stdout (taken), send all text to stderr."""
     if not taken:
         yield
         return
@@ -121,7 +124,7 @@ class Results(_Stream):
             return self._stream.buffer.write(text)
 
     def flush(self) -> None:
-        """Write what is buffered."""
+        """Write the buffered text or bytes."""
         with self._explained():
             self._stream.flush()
 
@@ -150,13 +153,13 @@ class TextAside(_Stream):
         return self._text.write(text)
 
     def flush(self) -> None:
-        """Write what is buffered, in both streams."""
+        """Write the buffered data of both streams."""
         self._text.flush()
         self._stream.flush()
 
 
 class Remarks(_Stream):
-    """stderr: text that cannot be written is dropped."""
+    """stderr: drops text that cannot be written."""
 
     def write(self, text: str) -> int:
         """Write the text if that is possible."""
@@ -165,7 +168,7 @@ class Remarks(_Stream):
         return len(text)
 
     def flush(self) -> None:
-        """Write what is buffered, if that is possible."""
+        """Write the buffered text if that is possible."""
         with self._tried():
             self._stream.flush()
 
@@ -214,5 +217,5 @@ def explained_disk(error: Exception) -> Exception:
     return OutputError(
         f"{what}: {error.strerror or error}",
         file=error.filename,
-        hint="Make room on the disk, also where temporary files are written (TMPDIR).",
+        hint="Free disk space, also in the folder of temporary files (TMPDIR).",
     )

@@ -131,13 +131,13 @@ def page(text: str) -> str:
     """Return the name of a report; refuse suffixes of files other than HTML pages."""
     if text.lower().endswith(_NOT_PAGES):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not the name of a page: reports are .html, which browsers print as PDF"
+            f"{text!r} is not a name for a report: use .html, which browsers print as PDF"
         )
     return text
 
 
 def waiting(text: str) -> float:
-    """Return a positive number of seconds to wait, at most 30 years, the system's limit."""
+    """Return a timeout in seconds, above zero and at most 30 years, the system's limit."""
     value = positive_finite(text)
     if value > LONGEST_WAIT:
         raise argparse.ArgumentTypeError(f"{text!r} seconds are more than 30 years")

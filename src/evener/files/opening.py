@@ -190,7 +190,7 @@ def _is_endless(file: IO[bytes]) -> bool:
 
 
 def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
-    """Read to the end: first `size` bytes at once, then what was appended in the meantime."""
+    """Read to the end: first `size` bytes at once, then bytes that were appended meanwhile."""
     try:
         first = file.read(size + 1) or b""
         if len(first) <= size:
@@ -203,7 +203,7 @@ def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
             raise too_large(path, allowed)
         return b"".join(pieces)
     except MemoryError as error:
-        raise InputError("needs more memory than there is", file=path) from error
+        raise InputError("needs more memory than is available", file=path) from error
 
 
 FileState = tuple[int, int, int]  # bytes, time of the last change [ns], inode

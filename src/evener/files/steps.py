@@ -24,10 +24,10 @@ def name_of(step: str) -> str:
 
 
 class LoggedSteps:
-    """A `progress` that logs: called with (step, fraction) as each step begins, with 1 at the end.
+    """A `progress` callback that logs; call it with (step, fraction) as each step begins.
 
-    The step's text may end with how far it has come: `dividing: pass 2, 3 MiB read`. If the
-    logger's level excludes them, no records are created.
+    Call it with fraction 1 at the end. The step's text may end with its progress: `dividing: pass
+    2, 3 MiB read`. If the logger's level excludes them, no records are created.
     """
 
     def __init__(self, what: str) -> None:

@@ -44,7 +44,7 @@ def discard_folders() -> None:
 def _hold(folder: Path) -> None:
     """Lock the folder. The lock file gets its final name only once it is locked.
 
-    So other processes never see it unlocked.
+    Otherwise other processes could see it unlocked.
     """
     early = folder / f"{LOCK}.new"
     early.touch()

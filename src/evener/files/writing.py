@@ -36,8 +36,8 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     The bytes go to a temporary file in the same folder, are flushed to the disk, and the file is
     renamed: if the process is killed at any moment, either the old or the new file remains. A
     symbolic link is kept, and its target is replaced; devices and pipes, which cannot be replaced,
-    are written to, and stdout gets all bytes at the end. Raises InputError if the folder does not
-    exist or is not writable, OutputError if the disk is full, read only or broken.
+    are written to directly, and stdout gets all bytes at the end. Raises InputError if the folder
+    does not exist or is not writable, OutputError if the disk is full, read only or broken.
     """
     if is_stdout(path):
         content = io.BytesIO()
@@ -77,13 +77,13 @@ def refusal(
 ) -> EvenerError:
     """Return the error to raise if writing `path` failed: OutputError for a fault of the disk.
 
-    hint: further information, such as what was kept.
+    hint: further information, such as the data that was saved.
     """
     message = f"{what}: {error.strerror or error}"
     if not is_of_disk(error):
         return InputError(message, file=path, hint=hint)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        hint = " ".join(filter(None, [hint, "Make room, or write to another disk."]))
+        hint = " ".join(filter(None, [hint, "Free disk space, or write to another disk."]))
     return OutputError(message, file=path, hint=hint)
 
 
@@ -239,7 +239,9 @@ def refuse_existing(paths: Iterable[str | Path], *, force: bool) -> None:
             there.append(path)
     if there and not force:
         more = f", and {len(there) - 1:,} more files" if len(there) > 1 else ""
-        raise UsageError(f"{there[0]} already exists{more}", hint="--force replaces what exists.")
+        raise UsageError(
+            f"{there[0]} already exists{more}", hint="--force replaces existing files."
+        )
 
 
 def write_together(

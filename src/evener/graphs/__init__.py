@@ -1,9 +1,9 @@
-"""Graphs and meshes: what is divided.
+"""Graphs and meshes, which are the inputs of a division.
 
 graph.py      Graph, undirected, in CSR form; directed.py: DirectedGraph, of arcs
-lists.py      what both have in common; graph_checks.py validates their arrays
+lists.py      the base class of both; graph_checks.py validates their arrays
 mesh.py       Mesh, cells over points; polymesh.py, cells bounded by any polygons
-foreign.py    graphs of SciPy, networkx and meshio, recognised and converted
+foreign.py    recognises and converts objects of SciPy, networkx and meshio
 stream_graph.py  StreamGraph, of filters; stream_networkx.py: conversion from and to networkx
 hilbert.py    the order of points along the Hilbert curve
 generating/   meshes and graphs made from parameters and a seed

@@ -1,8 +1,8 @@
-"""Tables of the kinds of cells for kernels of meshes, by VTK's numbers.
+"""Tables of the kinds of cells, indexed by VTK's type numbers, for kernels of meshes.
 
-DIM and BASE, the linear shape whose corners come first; SIZE, the number
-of points, 0 where it varies; MIDSIDE, whether points in the middle of the edges follow in the
-order of EDGES. Faces, turned outward, and edges are those of VTK's linear cells.
+DIM: dimension. BASE: the linear shape whose corners come first. SIZE: number of points, 0 if it
+varies. MIDSIDE: whether points at the middle of edges follow, in the order of EDGES. Faces, turned
+outward, and edges are those of VTK's linear cells.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class DirectedGraph(AdjacencyLists):
     def undirected(self) -> Graph:
         """Return the graph whose edges join vertices that an arc joins in either direction.
 
-        If arcs have weights, those of both directions are added. Vertices keep weights,
+        If arcs have weights, the weights of both directions are added. Vertices keep weights,
         coordinates, labels and memory.
         """
         from evener.graphs import graph_kernels as kernels
@@ -120,9 +120,9 @@ class DirectedGraph(AdjacencyLists):
     ) -> DirectedGraph:
         """Build the graph of the arcs from tails[i] to heads[i], without loops.
 
-        Of equal arcs the first is kept, with its weight. tails, heads (p,) whole numbers in [0, n);
-        weights (p,) or None; fields as in DirectedGraph. Raises InputError for vertices out of
-        range and for different lengths.
+        Of equal arcs, only the first counts, with its weight. tails, heads (p,) whole numbers in
+        [0, n); weights (p,) or None; fields as in DirectedGraph. Raises InputError for vertices out
+        of range and for different lengths.
         """
         xadj, adjncy, adjwgt = arrays.listed(n, tails, heads, weights, both=False)
         return cls(xadj, adjncy, adjwgt=adjwgt, **fields)

@@ -182,6 +182,6 @@ def by_ends(tails: IntArray, heads: IntArray) -> IntVector:
 
 
 def _tails(xadj: IntArray, adjncy: IntArray) -> IntArray:
-    """Return the vertex in whose list each entry stands, (arcs,)."""
+    """Return the vertex whose list contains each entry, (arcs,)."""
     numbers = np.arange(xadj.size - 1, dtype=adjncy.dtype)
     return np.repeat(numbers, np.diff(xadj))

@@ -1,4 +1,4 @@
-"""Lists of the edges at each vertex."""
+"""Lists the edges at each vertex."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -8,9 +8,9 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def list_edges(tails, heads, position, offsets, edges):
-    """Fill edges (2m,) with those at each vertex, by the position of the other end, then number.
+    """List the edges at each vertex in edges (2m,), by the other end's position, then by number.
 
-    offsets (n + 1,): where the edges of each vertex begin.
+    offsets (n + 1,): the index of the first edge of each vertex.
     """
     n, m = offsets.size - 1, tails.size
     # All ends by the position of the opposite one, then by the vertex they are at: two stable sorts
@@ -38,7 +38,7 @@ def list_edges(tails, heads, position, offsets, edges):
 
 @njit(cache=True, nogil=True)
 def count_ends(tails, heads, degrees):
-    """Add to degrees (n,) the edges at each vertex; a loop counts twice."""
+    """Add to degrees (n,) the number of edges at each vertex; a loop counts twice."""
     for e in range(tails.size):
         degrees[tails[e]] += 1
         degrees[heads[e]] += 1

@@ -128,8 +128,8 @@ def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
     if len(shape) != 2 or shape[0] != shape[1]:
         size = " x ".join(f"{one:,}" for one in shape)
         raise InputError(
-            f"a matrix of {size}: only a square one is a graph",
-            hint="Use A A^T or A^T A, whichever the computation multiplies by.",
+            f"a matrix of {size}: only a square matrix is a graph",
+            hint="Use A A^T or A^T A, depending on the computation.",
         )
     # A copy, because adding repeated entries changes a matrix in place.
     own = coo_array(matrix.tocoo(), copy=True)
@@ -167,7 +167,7 @@ def _check_symmetric(
     if not same.all():
         i = int(np.flatnonzero(np.isin(here, there, invert=True))[0])
         raise InputError(
-            f"entry ({rows[i]}, {columns[i]}) is stored and ({columns[i]}, {rows[i]}) is not: the "
+            f"entry ({rows[i]}, {columns[i]}) is stored, but ({columns[i]}, {rows[i]}) is not: the "
             "pattern is not symmetric",
             hint="ev.Graph.from_scipy(matrix, symmetrize=True) uses the pattern of A + A^T.",
         )
@@ -217,8 +217,9 @@ def nodes_of_graph(
     """
     if graph.is_directed() and not directed:
         raise InputError(
-            "the networkx graph is directed; an edge of a Graph has no direction",
-            hint="Use G.to_undirected(), or ev.DirectedGraph.from_networkx(G) keeps directions.",
+            "the networkx graph is directed; edges of a Graph have no direction",
+            hint="Use G.to_undirected(), or ev.DirectedGraph.from_networkx(G), which keeps "
+            "directions.",
         )
     if graph.is_multigraph():
         raise InputError(

@@ -131,7 +131,7 @@ class Graph(AdjacencyLists):
     ) -> Graph:
         """Build the graph of the pairs (u[i], v[i]), in one or both directions, without loops.
 
-        Of equal pairs, in any direction, the first is kept, with its weight. u, v (p,) whole
+        Of equal pairs, in any direction, only the first counts, with its weight. u, v (p,) whole
         numbers in [0, n); weights (p,) or None; fields as in Graph. Raises InputError for vertices
         out of range and different lengths.
         """
@@ -167,9 +167,9 @@ class Graph(AdjacencyLists):
         """Convert an undirected networkx graph; vertex i is its i-th node; loops are dropped.
 
         weight, node_weight, coords: names of the attributes with edge weights, node weights and
-        node coordinates; without them all weigh 1. labels are the nodes' names, unless these are 0
-        to n - 1 in order. fields: others of Graph. Raises InputError for directed graphs,
-        multigraphs and missing attributes.
+        node coordinates; without weight names all weigh 1. labels are the nodes' names, unless
+        these are 0 to n - 1 in order. fields: other fields of Graph. Raises InputError for directed
+        graphs, multigraphs and missing attributes.
         """
         from evener.graphs.foreign import nodes_of_graph
 

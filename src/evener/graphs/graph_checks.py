@@ -40,8 +40,8 @@ def listed(
 ) -> tuple[IntArray, IntArray, NumberArray | None]:
     """Return offsets, entries and weights of lists with v[i] in the list of u[i], without loops.
 
-    both: u[i] is also in the list of v[i]. Of equal entries the first is kept, with its weight.
-    Raises InputError for vertices out of range and different lengths.
+    both: u[i] is also in the list of v[i]. Of equal entries, only the first counts, with its
+    weight. Raises InputError for vertices out of range and different lengths.
     """
     from evener.graphs import graph_kernels as kernels
 
@@ -96,7 +96,7 @@ def check_offsets(xadj: IntArray, entries: int) -> None:
 def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
     """Return the indices in the width that kernels use.
 
-    Indices of another type are checked; those of the right type are not.
+    Indices of another type are checked; indices of the right type are not.
     """
     array = np.asarray(adjncy)
     dtype = index_type(n)

@@ -15,7 +15,7 @@ SHORT = 48  # entries up to which a list is sorted by insertion alone
 
 @njit(cache=True, nogil=True)
 def first_unsorted(xadj, adjncy):
-    """Vertex with the first list that is not strictly ascending, or -1."""
+    """Return the first vertex whose list is not strictly ascending, or -1."""
     for v in range(xadj.size - 1):
         for e in range(xadj[v] + 1, xadj[v + 1]):
             if adjncy[e] <= adjncy[e - 1]:
@@ -41,7 +41,7 @@ def check_entries(xadj, adjncy, where):
 
 @njit(cache=True, nogil=True)
 def sort_lists(xadj, adjncy, order):
-    """Sort each list in place and write where each entry came from, unless `order` is empty."""
+    """Sort each list in place; unless `order` is empty, store each entry's old index in it."""
     keep = order.size > 0
     for e in range(order.size):
         order[e] = e
@@ -55,7 +55,7 @@ def sort_lists(xadj, adjncy, order):
 
 @njit(cache=True, nogil=True)
 def check_duplicates(xadj, adjncy, where):
-    """Find the first neighbour that a sorted list holds twice; where = (vertex, neighbour)."""
+    """Find the first neighbour that a sorted list contains twice; where = (vertex, neighbour)."""
     for v in range(xadj.size - 1):
         for e in range(xadj[v] + 1, xadj[v + 1]):
             if adjncy[e] == adjncy[e - 1]:
@@ -66,7 +66,10 @@ def check_duplicates(xadj, adjncy, where):
 
 @njit(cache=True, nogil=True)
 def check_symmetry(xadj, adjncy, adjwgt, pointer, where):
-    """Prove that strictly ascending lists are symmetric; adjwgt may be empty."""
+    """Check that strictly ascending lists are symmetric; adjwgt may be empty.
+
+    pointer (n,): scratch. Returns OK, or the error's code with where = (vertex, neighbour).
+    """
     n = xadj.size - 1
     weighted = adjwgt.size > 0
     for v in range(n):
@@ -94,25 +97,26 @@ def check_symmetry(xadj, adjncy, adjwgt, pointer, where):
 
 @njit(cache=True, nogil=True)
 def components(xadj, adjncy, queue, label):
-    """Number the connected components in order of their smallest vertex; returns how many."""
+    """Number the connected components in order of their smallest vertex; return their number."""
     return number_connected(xadj, adjncy, None, queue, label, None)
 
 
 @njit(cache=True, nogil=True)
 def block_pieces(xadj, adjncy, part, queue, label, has_cut):
-    """Number the connected pieces of blocks in order of their smallest vertex; returns how many.
+    """Number the connected pieces of blocks in order of their smallest vertex; return their number.
 
-    has_cut[p] becomes true where piece p has an edge to another block. Where it has none, it is a
-    whole component of the graph. queue (n,): scratch.
+    has_cut[p]: set to true if piece p has an edge to another block; otherwise the piece is a whole
+    component of the graph. queue (n,): scratch.
     """
     return number_connected(xadj, adjncy, part, queue, label, has_cut)
 
 
 @inner()
 def number_connected(xadj, adjncy, part, queue, label, has_cut):
-    """Number what is connected by edges inside blocks; by all edges if part and has_cut are None.
+    """Number the parts that edges inside blocks connect.
 
-    Numba compiles the branch on None for each of the two cases alone.
+    If part and has_cut are None, all edges connect; Numba compiles each of the two cases
+    separately, without the branch on None.
     """
     label[:] = -1
     count = 0
@@ -141,7 +145,7 @@ def number_connected(xadj, adjncy, part, queue, label, has_cut):
 
 @njit(cache=True, nogil=True)
 def count_pairs(u, v, both, xadj):
-    """Lengths of the lists of u, and of v too if `both`, loops left out; xadj becomes CSR's."""
+    """Set xadj to the CSR offsets of lists of u, and of v if `both`, without loops."""
     for i in range(u.size):
         if u[i] != v[i]:
             xadj[u[i] + 1] += 1
@@ -153,9 +157,9 @@ def count_pairs(u, v, both, xadj):
 
 @njit(cache=True, nogil=True)
 def fill_pairs(u, v, both, fill, adjncy, origin):
-    """Place every pair in the list of u, and of v too if `both`; `fill` starts as xadj.
+    """Write every pair to the list of u, and to that of v if `both`; `fill` starts as xadj.
 
-    `origin`, unless it is empty, receives the pair that each entry came from.
+    origin: gets the number of the pair of each entry, unless it is empty.
     """
     keep = origin.size > 0
     for i in range(u.size):
@@ -175,10 +179,10 @@ def fill_pairs(u, v, both, fill, adjncy, origin):
 
 @njit(cache=True, nogil=True)
 def reverse_lists(xadj, adjncy, fill, reversed_adjncy, origin):
-    """Place every entry in the list of its other end; lists ascend as vertices are visited so.
+    """Write every entry to the list of its other end; the resulting lists are ascending.
 
-    `fill` (n,) starts as the offsets of the reversed lists. `origin`, unless it is empty, receives
-    the place that each entry had.
+    fill (n,) starts as the offsets of the reversed lists. origin: gets the old index of each entry,
+    unless it is empty.
     """
     keep = origin.size > 0
     for v in range(xadj.size - 1):
@@ -195,7 +199,8 @@ def merge_lists(first, second, xadj, adjncy, weights):
     """Merge the ascending lists of each vertex in two graphs; the weights of equal entries add up.
 
     first, second: (xadj, adjncy, weights), weights empty if there are none. xadj (n + 1,) receives
-    the offsets; adjncy and weights hold up to the sum of entries. Returns how many there are.
+    the offsets; adjncy and weights hold up to the sum of entries. Returns the number of merged
+    entries.
     """
     offsets, ends, given = first
     other_offsets, other_ends, other_given = second
@@ -226,9 +231,9 @@ def merge_lists(first, second, xadj, adjncy, weights):
 
 @njit(cache=True, nogil=True)
 def drop_duplicates(xadj, adjncy, weights, kept):
-    """Keep the first of equal neighbours in sorted lists, in place; weights of the rest go.
+    """Keep the first of equal neighbours in sorted lists, in place; drop the others' weights.
 
-    `kept` (n + 1,) receives the new xadj. Returns how many entries were dropped.
+    kept (n + 1,) gets the new xadj. Returns the number of dropped entries.
     """
     weighted = weights.size > 0
     out = 0

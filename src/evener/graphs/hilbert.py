@@ -179,7 +179,10 @@ def _single_steps(d: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
 
 
 def _step(d: int, entry: int, direction: int, corner: int) -> tuple[int, tuple[int, int]]:
-    """Return when the curve visits `corner` of a cell, and the state (entry, direction) there."""
+    """Return the position of `corner` along the curve in a cell, and the state there.
+
+    A state is (entry, direction).
+    """
     digit = _gray_inverse(_rotate(corner ^ entry, -(direction + 1), d))
     inner_entry = _gray(2 * ((digit - 1) // 2)) if digit else 0
     inner_direction = _trailing_ones(digit - 1 + digit % 2) % d if digit else 0

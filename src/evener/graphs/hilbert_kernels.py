@@ -1,9 +1,9 @@
 """Hilbert keys by table, and a stable radix sort of 64-bit keys.
 
-Keys: walking down the curve, a cell's orientation (the state) and the next few bits of every
-coordinate give the next digits of the key and the orientation below: one look-up for four bits
-in the plane, three in space. Sort: most significant digit first, so that only as many digits
-are looked at as it takes to tell the points apart; short buckets end by insertion.
+Keys: from the root down, a cell's orientation (the state) and the next few bits of every coordinate
+determine the next digits of the key and the next orientation. One look-up handles four bits in the
+plane, three in space. Sort: most significant digit first, so that only the digits that distinguish
+points are examined; short buckets are sorted by insertion.
 """
 
 # mypy: ignore-errors
@@ -19,7 +19,10 @@ SHORT = 40  # elements; insertion is faster up to about here
 
 @njit(cache=True, nogil=True)
 def extents(points, first, last, low, high):
-    """Smallest and largest coordinate of points [first, last), one at least, by dimension."""
+    """Set low and high (d,) to the smallest and largest coordinates of points [first, last).
+
+    first < last.
+    """
     d = points.shape[1]
     for j in range(d):
         low[j] = high[j] = points[first, j]
@@ -39,7 +42,10 @@ def _whole(x, limit):
 
 @njit(cache=True, nogil=True)
 def keys_2d(points, first, last, low, scale, table, keys):
-    """64-bit keys, 32 bits a coordinate; table[state << 8 | x bits | y bits] as in hilbert.py."""
+    """Compute 64-bit keys, 32 bits per coordinate.
+
+    table[state << 8 | x bits | y bits]: as in hilbert.py.
+    """
     limit = np.uint64(2**32 - 1)
     four, eight, mask = np.uint64(4), np.uint64(8), np.uint64(15)
     for i in range(first, last):
@@ -58,7 +64,7 @@ def keys_2d(points, first, last, low, scale, table, keys):
 
 @njit(cache=True, nogil=True)
 def keys_3d(points, first, last, low, scale, table, keys):
-    """63-bit keys, 21 bits a coordinate; table[state << 9 | x bits | y bits | z bits]."""
+    """Compute 63-bit keys, 21 bits per coordinate; table[state << 9 | x bits | y bits | z bits]."""
     limit = np.uint64(2**21 - 1)
     three, six, nine, mask = np.uint64(3), np.uint64(6), np.uint64(9), np.uint64(7)
     for i in range(first, last):
@@ -110,7 +116,7 @@ def _insertion(keys, order, first, last):
 
 @inner()
 def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spare_order):
-    """Sort [first, last) by the `shift` bits not yet looked at."""
+    """Sort [first, last) by the lowest `shift` bits, which are not sorted yet."""
     stack[0, 0], stack[0, 1], stack[0, 2] = first, last, shift
     top = 1
     while top > 0:
@@ -135,7 +141,7 @@ def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spar
 
 @njit(cache=True, nogil=True)
 def count_buckets(keys, first, last, counts):
-    """Count keys [first, last) by their first digit; counts (2^FIRST_BITS,) is zero before."""
+    """Count keys [first, last) by their first digit; counts (2^FIRST_BITS,) must be zero."""
     shift = np.uint64(64 - FIRST_BITS)
     for i in range(first, last):
         counts[keys[i] >> shift] += 1
@@ -143,7 +149,10 @@ def count_buckets(keys, first, last, counts):
 
 @njit(cache=True, nogil=True)
 def fill_buckets(keys, first, last, start, to_keys, to_order):
-    """Move keys [first, last), and where they came from, to start[digit] and on, in order."""
+    """Move keys [first, last), and their old indices, to buckets that begin at start[digit].
+
+    Keys keep their order within a bucket.
+    """
     shift = np.uint64(64 - FIRST_BITS)
     for i in range(first, last):
         d = keys[i] >> shift
@@ -155,7 +164,10 @@ def fill_buckets(keys, first, last, start, to_keys, to_order):
 
 @njit(cache=True, nogil=True)
 def sort_buckets(ends, first_bucket, last_bucket, spare_keys, spare_order, keys, order):
-    """Sort the keys of some buckets, and `order` with them, stably; ends (buckets + 1,)."""
+    """Sort the keys of some buckets stably, and `order` with them.
+
+    ends (buckets + 1,): the offsets of all buckets.
+    """
     shift = 64 - FIRST_BITS
     start = np.empty((1 << NEXT_BITS) + 1, np.int64)
     # At most one bucket of every level is taken apart while its siblings wait.

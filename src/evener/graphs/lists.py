@@ -152,7 +152,9 @@ class AdjacencyLists:
 
     def _said_of_vertices(self) -> list[str]:
         """Return descriptions of weights and coordinates, for `repr`."""
-        weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
+        weights = (
+            "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in total"
+        )
         if self.n_constraints > 1:
             weights = f"{self.n_constraints} weights each"
         coords = (

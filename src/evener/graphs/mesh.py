@@ -157,7 +157,7 @@ class Mesh:
     point sets (41), whose shape is unknown.
     cell_data, point_data: arrays by name, with one row per cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
-    exchange: what the solvers for which it was made send, as in Workload.exchange.
+    exchange: values that the mesh's solvers send, as in Workload.exchange.
     regions: the cells of each named part of the mesh; parts may overlap.
     period: the period of the first coordinate, such as 360 for degrees of longitude; 0: none.
 

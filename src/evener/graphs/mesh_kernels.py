@@ -1,8 +1,8 @@
 """Finds which cells of a mesh share a face, in linear time for any mesh.
 
 A face is identified by its corners in ascending order. A counting sort by each corner in turn, the
-last first, brings equal faces together: exactly, without hashing, and as fast on adversarial meshes
-(one point in every cell) as on usual ones.
+last first, makes equal faces adjacent. This is exact, needs no hashing, and is as fast on
+adversarial meshes (one point in every cell) as on usual meshes.
 """
 
 # mypy: ignore-errors
@@ -32,7 +32,7 @@ OK, BAD_OFFSETS, BAD_KIND, BAD_SIZE, BAD_CORNER, BAD_FACE, BAD_ORDER = 0, 1, 2, 
 
 @njit(cache=True, nogil=True)
 def check_lists(offsets, corners, n_points, where):
-    """Whether offsets ascend from 0 to corners.size and corners lie in [0, n_points)."""
+    """Check that offsets ascend from 0 to corners.size and corners lie in [0, n_points)."""
     last = offsets.size - 1
     if offsets[0] != 0 or offsets[last] != corners.size:
         where[0] = 0
@@ -50,7 +50,7 @@ def check_lists(offsets, corners, n_points, where):
 
 @njit(cache=True, nogil=True)
 def check_kinds(offsets, kinds, where):
-    """Whether every cell is of a known type and has as many corners as its type."""
+    """Check that every cell is of a known type and has as many corners as its type."""
     for i in range(kinds.size):
         size = offsets[i + 1] - offsets[i]
         kind = kinds[i]
@@ -64,7 +64,7 @@ def check_kinds(offsets, kinds, where):
 
 @njit(cache=True, nogil=True)
 def count_faces(offsets, kinds):
-    """(number of faces of all cells, corners of the largest)."""
+    """Return (number of faces of all cells, corners of the largest face)."""
     count, width = 0, 1
     for i in range(kinds.size):
         base = BASE[kinds[i]]
@@ -83,7 +83,7 @@ def count_faces(offsets, kinds):
 
 @inner()
 def face_corners(offsets, corners, kinds, cell, face, out):
-    """Write the corners of a cell's face to `out`; returns how many."""
+    """Write the corners of a cell's face to `out`; return their number."""
     first = offsets[cell]
     base = BASE[kinds[cell]]
     if base in (LINE, POINT_SET):
@@ -102,10 +102,11 @@ def face_corners(offsets, corners, kinds, cell, face, out):
 
 @njit(cache=True, nogil=True)
 def fill_faces(offsets, corners, kinds, keys, cell_of, face_of):
-    """List all faces: keys (width, f) of ascending corners + 1, zeros after; cell; number in it.
+    """List all faces; keys (width, f): their corners + 1, ascending, then zeros.
 
-    A corner that stands twice in a face counts once; a face that thereby loses a dimension is
-    left out. Returns the number of faces listed.
+    cell_of, face_of (f,): the cell of each face, and the face's number in the cell. A repeated
+    corner of a face counts once; a face that thereby loses a dimension is left out. Returns the
+    number of faces.
     """
     width = keys.shape[0]
     key = np.empty(MAX_FACE, np.int32)
@@ -149,7 +150,7 @@ def fill_faces(offsets, corners, kinds, keys, cell_of, face_of):
 
 @njit(cache=True, nogil=True)
 def sort_by(key, n_points, order, out):
-    """Stable counting sort of `order` by key[order[i]], a number in [0, n_points]."""
+    """Sort `order` into `out` by key[order[i]] in [0, n_points], stably, by counting."""
     start = np.zeros(n_points + 2, np.int64)
     for i in range(order.size):
         start[key[order[i]] + 1] += 1
@@ -163,7 +164,7 @@ def sort_by(key, n_points, order, out):
 
 @inner()
 def run_end(keys, order, first):
-    """Index past the run of equal faces that begins at `first` of the sorted order."""
+    """Return the index after the run of equal faces that begins at `first` in the sorted order."""
     a = order[first]
     stop = first + 1
     while stop < order.size:
@@ -177,7 +178,7 @@ def run_end(keys, order, first):
 
 @njit(cache=True, nogil=True)
 def count_runs(keys, order, counts):
-    """counts = (faces of one cell only, pairs of faces that are equal)."""
+    """Set counts to (number of faces with one cell, number of pairs of equal faces)."""
     counts[:] = 0
     first = 0
     while first < order.size:
@@ -191,7 +192,7 @@ def count_runs(keys, order, counts):
 
 @njit(cache=True, nogil=True)
 def fill_runs(keys, order, cell_of, single, u, v):
-    """The faces of one cell only, and the cells of every two equal faces."""
+    """Set `single` to the faces with one cell, and u, v to the cells of pairs of equal faces."""
     singles, pairs = 0, 0
     first = 0
     while first < order.size:
@@ -209,7 +210,7 @@ def fill_runs(keys, order, cell_of, single, u, v):
 
 @njit(cache=True, nogil=True)
 def gather_faces(offsets, corners, kinds, cells, faces, out_offsets, out):
-    """The corners of the listed faces, in the cell's own order; `out` has room for all."""
+    """Write the corners of some faces to `out`, in the cell's own order."""
     size = 0
     out_offsets[0] = 0
     for i in range(cells.size):
@@ -219,7 +220,7 @@ def gather_faces(offsets, corners, kinds, cells, faces, out_offsets, out):
 
 @njit(cache=True, nogil=True)
 def count_edges(offsets, kinds):
-    """Number of pairs that fill_edges writes."""
+    """Return the number of pairs that fill_edges writes."""
     count = 0
     for i in range(kinds.size):
         base = BASE[kinds[i]]
@@ -240,7 +241,10 @@ def count_edges(offsets, kinds):
 
 @njit(cache=True, nogil=True)
 def fill_edges(offsets, corners, kinds, u, v):
-    """The edges of all cells: a point amid an edge splits it, any other joins all corners."""
+    """Write the edges of all cells; a point at the middle of an edge splits it.
+
+    Other points of higher order are joined to all corners of their cell.
+    """
     count = 0
     for i in range(kinds.size):
         base = BASE[kinds[i]]
@@ -276,7 +280,7 @@ def fill_edges(offsets, corners, kinds, u, v):
 
 @njit(cache=True, nogil=True)
 def centres(points, offsets, corners, kinds, out):
-    """Mean of each cell's corners, points amid edges and faces left out."""
+    """Compute the mean of each cell's corners, without points of higher order."""
     for i in range(kinds.size):
         base = BASE[kinds[i]]
         size = offsets[i + 1] - offsets[i]
@@ -294,7 +298,7 @@ def centres(points, offsets, corners, kinds, out):
 
 @njit(cache=True, nogil=True)
 def check_owners(offsets, owner, neighbour, where):
-    """Whether faces have 3 corners or more, and cells are numbered >= 0; where[1] = largest."""
+    """Check that faces have 3 corners or more and cell numbers are >= 0; where[1]: largest cell."""
     largest = -1
     for f in range(owner.size):
         where[0] = f
@@ -313,7 +317,7 @@ def check_owners(offsets, owner, neighbour, where):
 
 @njit(cache=True, nogil=True)
 def count_faces_of_cells(owner, neighbour, count):
-    """Number of faces each cell has."""
+    """Set count to the number of faces of each cell."""
     count[:] = 0
     for f in range(owner.size):
         count[owner[f]] += 1
@@ -323,7 +327,7 @@ def count_faces_of_cells(owner, neighbour, count):
 
 @njit(cache=True, nogil=True)
 def poly_centres(points, offsets, corners, owner, neighbour, count, out):
-    """Mean over a cell's faces of the mean of the face's corners."""
+    """Compute, for each cell, the mean over its faces of the mean of the face's corners."""
     out[:] = 0.0
     for f in range(owner.size):
         size = offsets[f + 1] - offsets[f]
@@ -341,7 +345,7 @@ def poly_centres(points, offsets, corners, owner, neighbour, count, out):
 
 @njit(cache=True, nogil=True)
 def fill_rings(offsets, corners, u, v):
-    """The edges around every face."""
+    """Write the edges around every face."""
     for f in range(offsets.size - 1):
         for j in range(offsets[f], offsets[f + 1]):
             u[j] = corners[j]

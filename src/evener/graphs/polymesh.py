@@ -30,7 +30,8 @@ class PolyMesh:
 
     points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
     face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
-    cells on both sides of the first i faces, which are inner faces, and the cell of the others.
+    cells on both sides of the first i faces, which are inner faces, and the only cell of boundary
+    faces.
     cell_data, point_data: arrays by name, with one row per cell or point. n_cells: number of cells.
     coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces. regions: the cells
     of each cell zone.

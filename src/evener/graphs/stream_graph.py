@@ -50,7 +50,7 @@ class StreamGraph:
     names: of the n filters, all different. scalar (n,): sequential instructions of a filter per
     iteration, T0 of [Muralidharan13]_; vector (n,): the number of data to which each instruction
     applies, T1, at least one. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes per
-    iteration on each edge. stateful (n,): filters whose next run needs the last one, so that T1
+    iteration on each edge. stateful (n,): filters whose runs each need the previous run, so that T1
     is 1. tokens (m,): the number of iterations whose data are on an edge at the start; every cycle
     needs some. needs: further requirements by name, (n,) each, which limit where a filter may be.
 
@@ -154,7 +154,7 @@ class StreamGraph:
         return networkx_of(self.filter_rows(), self.edge_rows())
 
     def filter_rows(self) -> Iterator[FilterRow]:
-        """Yield each filter in order, with those of its needs that are not zero."""
+        """Yield each filter in order, with its needs that are not zero."""
         columns = [(key, value.tolist()) for key, value in self.needs.items()]
         assert self.stateful is not None
         rows = zip(self.names, self.scalar.tolist(), self.vector.tolist(), self.stateful.tolist(),
@@ -191,7 +191,10 @@ class StreamGraph:
     ) -> FloatArray:
         if array.size != size:
             whose = "filters" if of is not None else "edges"
-            raise InputError(f"{name} of {size:,} {whose} must be as many, not {array.size:,}")
+            raise InputError(
+                f"{name} must have one entry for each of the {size:,} {whose}, not "
+                f"{array.size:,} entries"
+            )
         if size and array.min() < least:
             i = int(np.argmin(array))
             whose = f"filter {of[i]!r}" if of is not None else self._edge(i)
@@ -221,11 +224,13 @@ class StreamGraph:
 
     def _refuse_loops(self) -> None:
         if self.heads.size != self.tails.size:
-            raise InputError(f"{self.tails.size:,} tails and {self.heads.size:,} heads of edges")
+            raise InputError(
+                f"there are {self.tails.size:,} tails but {self.heads.size:,} heads of edges"
+            )
         loops = self.tails == self.heads
         if loops.any():
             name = self.names[self.tails[int(np.argmax(loops))]]
-            hint = "Make a filter stateful if each run needs the run before."
+            hint = "Make a filter stateful if each run needs the previous run."
             raise InputError(f"an edge joins filter {name!r} to itself", hint=hint)
 
     def _refuse_wide_state(self) -> None:
@@ -242,8 +247,9 @@ def refuse_many_needs(needs: int, filters: int) -> None:
     """Raise InputError if the table of filters by needs would take too much memory."""
     if needs > MOST_NEEDS and needs * filters > MOST_NEEDED:
         raise InputError(
-            f"{needs:,} different needs of {filters:,} filters: more than {MOST_NEEDED:,} numbers",
-            hint=f"{MOST_NEEDS} different needs are possible for any number of filters.",
+            f"{needs:,} different needs of {filters:,} filters are more than {MOST_NEEDED:,} "
+            "numbers",
+            hint=f"Up to {MOST_NEEDS} different needs are possible for any number of filters.",
         )
 
 

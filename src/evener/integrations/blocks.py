@@ -1,4 +1,4 @@
-"""What integrations use of a plan: the block of each cell or row, and whether the plan fits a mesh.
+"""RankBlocks: the block of each cell or row, as integrations use it; compares a plan with a mesh.
 
 Needs only NumPy, so that programs that run in another Python than Evener's can import it.
 """
@@ -22,10 +22,10 @@ from evener.plans.plan import Plan
 
 @dataclass(frozen=True, eq=False)
 class RankBlocks:
-    """The block of each vertex, part (n,) int32, and what is known about these blocks.
+    """The block of each vertex, part (n,) int32, and known facts about these blocks.
 
     k: the number of devices; None if only blocks are given. cut: the plan's edge cut; None if not
-    known. by: "cells", or "points" of a mesh. inputs: file name -> SHA-256 of what was divided.
+    known. by: "cells", or "points" of a mesh. inputs: file name -> SHA-256 of the divided files.
     """
 
     part: Part
@@ -92,7 +92,7 @@ def _read(path: str | Path, n: int | None) -> RankBlocks:
 
 
 def _of_archive(data: bytes) -> RankBlocks:
-    """Return the blocks of an export to .npz, with the plan's terms if it contains them."""
+    """Return the blocks of an export to .npz, and the plan's contract and options if stored."""
     from evener.io.archives import read_arrays
     from evener.io.json_text import loads
     from evener.io.plans.promises import KEY, promise_from_dict
@@ -120,15 +120,16 @@ def _part_of_tool(path: str | Path, n: int | None) -> Part:
     if n is None:
         raise UsageError(
             f"{path} does not state its number of vertices",
-            hint="Give a plan file, or what `evener export --to npz` or `--to rows` writes.",
+            hint="Give a plan file, or a file of `evener export --to npz` or `--to rows`.",
         )
     try:
         return read_part(path, n)
     except ModuleNotFoundError as error:
         raise ToolError(
-            f"{path} is not a plan file; this Python cannot read other tools' partitions as text "
-            f"without {error.name}",
-            hint="Give the plan file, or what `evener export --to npz` writes: NumPy suffices.",
+            f"{path} is not a plan file; this Python needs {error.name} to read other tools' "
+            "text partitions",
+            hint="Give the plan file, or the file of `evener export --to npz`, which needs NumPy "
+            "only.",
         ) from error
 
 
@@ -159,16 +160,16 @@ def n_devices(blocks: RankBlocks) -> int:
 def refuse_other_order(blocks: RankBlocks, mesh: Mesh, what: str, hint: str) -> None:
     """Raise InputError if a mesh has another number of facets between blocks than the plan.
 
-    mesh: as the program holds it, with as many cells as the plan; what: its name in errors. If the
-    plan has no count, because only blocks are known, nothing is compared.
+    mesh: the program's mesh, with as many cells as the plan; what: its name in errors. If only
+    blocks are known, and thus no edge cut, nothing is compared.
     """
     if blocks.cut is None:
         return
     found = facets_between(blocks, mesh)
     if found != blocks.cut:
         raise InputError(
-            f"{what} has {found:,} facets between the plan's blocks, the plan {blocks.cut:,.0f}: "
-            "its cells stand in another order than those that were planned",
+            f"{what} has {found:,} facets between the plan's blocks, but the plan counts "
+            f"{blocks.cut:,.0f}: its cells are in another order than in the planned file",
             hint=hint,
         )
 

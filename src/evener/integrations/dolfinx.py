@@ -3,9 +3,9 @@
     mesh = create_mesh(comm, cells, x, domain, partitioner=dolfinx.partitioner("mesh.plan"))
     dolfinx.check(mesh, "mesh.plan")
 
-The arguments with which DOLFINx calls a partitioner have changed: up to 0.11 the cells, from 0.12
-on their dual graph. This partitioner accepts both. Rank r gets the block of the plan's device r;
-only rank 0 reads the plan, and errors are raised on all ranks.
+DOLFINx up to 0.11 calls a partitioner with the cells, from 0.12 on with their dual graph. This
+partitioner accepts both. Rank r gets the block of the plan's device r; only rank 0 reads the plan,
+and errors are raised on all ranks.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def check(mesh: Any, plan: BlocksLike) -> int:
     """Return the number of cells that this rank owns, after comparing them with the plan.
 
     Compares `topology.original_cell_index` of the cells: their numbers in create_mesh's input.
-    Raises InputError, on all ranks, if some rank's cells are not those of its block.
+    Raises InputError, on all ranks, if some rank has cells of another rank's block.
     """
     topology = mesh.topology
     cells = topology.index_map(topology.dim)

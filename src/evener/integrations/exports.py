@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 
 class Exporter(NamedTuple):
-    """A format: files(request) makes its files; needs: what the user must name after the plan."""
+    """A format of exports.
+
+    files(request) returns the files to write; needs: what the user must name after the plan.
+    """
 
     files: Callable[[ExportRequest], ExportFiles]
     needs: Literal["nothing", "graph", "mesh"] = "nothing"
@@ -46,7 +49,7 @@ EXPORTERS: dict[str, Exporter] = {
     "pvtu": Exporter(vtk.files, needs="mesh"),
     "schism": Exporter(ocean.schism),
 }
-_PLAN_AGAIN = "Make the plan again from this file with `evener plan`."
+_PLAN_AGAIN = "Plan this file again with `evener plan`."
 
 
 class Exported(NamedTuple):
@@ -58,7 +61,7 @@ class Exported(NamedTuple):
 
 
 def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
-    """Write the plan of `request` in the format `to`, a key of EXPORTERS; return what was written.
+    """Write the plan of `request` in the format `to`, a key of EXPORTERS; return the written files.
 
     A single file, named by `request.target`, is replaced if it exists; several files, and files
     with other names, only with `force`. A user's own settings are kept, or put aside. Raises
@@ -78,7 +81,7 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
 
 
 def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
-    """Raise InputError if `reading`, of the file at `path`, is not what the plan divides.
+    """Raise InputError if `reading`, of the file at `path`, is not the plan's graph.
 
     Compares the number of vertices, the digests if the plan records any, and the plan's
     certificate, which is counted again.

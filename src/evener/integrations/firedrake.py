@@ -25,11 +25,12 @@ def partition(
 ) -> tuple[Any, Any]:
     """Return (sizes, points): the number of cells of each rank, and the cells, rank after rank.
 
-    Arrays of PETSc's integers on rank 0, which holds the mesh while it is read, and (None, None) on
-    the others. comm: an mpi4py communicator, the mesh's; all ranks if None. n: the number of cells,
-    if it is to be checked; file: the mesh file, to compare its SHA-256 with the plan's. Raises, on
-    all ranks, UsageError if the numbers of ranks and devices differ; InputError for a plan with
-    another number of cells, of points, or of another file, and for anything that is not a plan.
+    On rank 0, which holds the mesh while it is read, both are arrays of PETSc's integers; other
+    ranks get (None, None). comm: the mesh's communicator, of mpi4py; all ranks if None. n: the
+    number of cells, to be checked, or None; file: the mesh file, to compare its SHA-256 with the
+    plan's. Raises, on all ranks, UsageError if the numbers of ranks and devices differ; InputError
+    for a plan with another number of cells, of points, or of another file, and for anything that is
+    not a plan.
     """
     comm = package("mpi4py.MPI").COMM_WORLD if comm is None else comm
     blocks = shared_blocks(plan, comm, n, file=file)

@@ -54,7 +54,7 @@ def partition(plan: BlocksLike, *, mesh: str | Path | None = None) -> None:
     is_divided = gmsh.model.getNumberOfPartitions() > 0
     if is_divided and mesh is None:
         raise UsageError(
-            "the model is already divided, and its cells have another order",
+            "the model is already divided, so its cells are not in the planned order",
             hint="Name the file that was planned: partition(plan, mesh=FILE).",
         )
     model = _model(gmsh)
@@ -103,13 +103,13 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
         raise InputError(
             "has other elements than Gmsh's current model, or other numbers for them",
             file=path,
-            hint="Call gmsh.open with this file: Gmsh renumbers what it writes.",
+            hint="Call gmsh.open with this file: Gmsh renumbers elements when it writes files.",
         )
     return tags
 
 
 def _sorted_cells(elements: GmshElements) -> IntVector:
-    """Return the tags of all cells with those of their nodes, sorted by cell tag."""
+    """Return the tags of all cells with the tags of their nodes, sorted by cell tag."""
     cells = np.flatnonzero(elements.is_cell)
     order = cells[np.argsort(elements.tags[cells], kind="stable")]
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
@@ -200,7 +200,7 @@ def _elements_of(request: ExportRequest) -> tuple[GmshElements, list[str]]:
         if found is not None:
             lost = sections_not_held(source)
             return found, [
-                f"Not written: {', '.join(f'${name}' for name in lost)}."
+                f"These sections are not written: {', '.join(f'${name}' for name in lost)}."
             ] if lost else []
     if isinstance(request.mesh, PolyMesh):
         hint = "`--to openfoam` and `--to vtu` write its cells."

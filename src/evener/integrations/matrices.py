@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """The rows of a matrix that one device has.
+    """The rows of a matrix that belong to one device.
 
     rows (r,) int64: their numbers in the matrix, ascending. matrix (r, n): these rows, a csr_array
     with the columns of the whole matrix. `local` has only the columns in use; see `columns`.
@@ -37,8 +37,8 @@ class RowBlock:
     def columns(self) -> IntVector:
         """The columns in use, (c,) int64: the device's own rows, then the halo, each ascending.
 
-        The own columns include those without an entry if the matrix is square: block.local @
-        x[block.columns] is (matrix @ x)[block.rows].
+        If the matrix is square, the device's own columns are listed even if they have no entry:
+        block.local @ x[block.columns] is (matrix @ x)[block.rows].
         """
         used = np.unique(self.matrix.indices)
         own = self.rows[self.rows < self.matrix.shape[1]]
@@ -52,7 +52,7 @@ class RowBlock:
 
     @cached_property
     def local(self) -> csr_array:
-        """The same entries in local columns, those of `columns`, (r, c)."""
+        """The same entries, with columns numbered as in `columns`, (r, c)."""
         from scipy.sparse import csr_array
 
         place = np.empty(self.matrix.shape[1], np.int64)
@@ -68,9 +68,9 @@ def split_matrix(matrix: Any, plan: BlocksLike) -> list[RowBlock]:
     """Return the rows of `matrix` for each device of a plan, in the plan's order.
 
     matrix: a SciPy sparse matrix or array, or a dense array, with a row for each vertex of the
-    plan; repeated entries are added, other entries kept, including zeros. plan: a Plan, its file, a
-    Partition or the block of each row. A device without rows has an empty block. Raises InputError
-    for another number of rows, and for anything that is not a matrix.
+    plan; repeated entries are added, all other entries stay, including zeros. plan: a Plan, its
+    file, a Partition or the block of each row. A device without rows has an empty block. Raises
+    InputError for another number of rows, and for anything that is not a matrix.
     """
     from scipy.sparse import csr_array
 

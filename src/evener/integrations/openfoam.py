@@ -2,7 +2,7 @@
 
 decomposePar's method `manual` reads a labelList next to the folder polyMesh; decomposeParDict
 states the name of the list. The entry that selects the method is `method` in ESI's OpenFOAM,
-`decomposer` in OpenFOAM.org from version 12 on; both are written, since versions in between read
+`decomposer` in OpenFOAM.org from version 12 on; Evener writes both, because some versions read
 both.
 """
 
@@ -118,12 +118,12 @@ _EVENERS = re.compile(re.escape(_settings(0)).replace(b"Subdomains\\ 0", rb"Subd
 
 
 def _said_of(settings: Path, lacks: str, k: int) -> str:
-    """Return a note on existing settings, which are kept; lacks: what they lack, or ""."""
+    """Return a note on existing settings, which stay unchanged; lacks: their faults, or ""."""
     if not lacks:
-        return f"{settings} is unchanged: it has all that the list for {k} ranks needs."
+        return f"{settings} is unchanged: it already uses the list for {k} ranks."
     return (
         f"{settings} is unchanged, but has {lacks}. --force replaces the file and keeps a copy, "
-        f"{SETTINGS}.old. Or put in:\n{_entries(k)}"
+        f"{SETTINGS}.old. Or add:\n{_entries(k)}"
     ).rstrip()
 
 
@@ -136,7 +136,7 @@ def _lacking(text: str, k: int) -> Iterator[str]:
     counts = re.findall(r"\bnumberOfSubdomains\s+(\d+)\s*;", outer)
     if counts[-1:] != [str(k)]:
         found = f"numberOfSubdomains {counts[-1]}" if counts else "no numberOfSubdomains"
-        yield f"{found} where the plan has {plural(k, 'device')}"
+        yield f"{found}, but the plan has {plural(k, 'device')}"
     methods = re.findall(r"\b(?:method|decomposer)\s+(\w+)\s*;", outer)
     if not methods or set(methods) != {"manual"}:
         yield f"the method {methods[-1]}" if methods else "no method"

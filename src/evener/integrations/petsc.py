@@ -34,7 +34,7 @@ INDEX_SET = 1211218  # IS_FILE_CLASSID in petscis.h, by which ISLoad recognises 
 
 
 class RankRows(NamedTuple):
-    """Rows block after block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
+    """Rows sorted by block: rank r owns order[offsets[r] : offsets[r + 1]], in this order.
 
     order (n,): the number in the file of each row of the reordered matrix. offsets (k + 1,).
     index_set: an IS of the rows that this rank owns, by their numbers in the file.
@@ -46,7 +46,7 @@ class RankRows(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What `check` compared: this rank's number of cells, and the facets shared by two ranks.
+    """The result of `check`: this rank's number of cells, and of the facets that two ranks share.
 
     facets: over all ranks; None if the plan does not count them, or if the mesh has none (not
     interpolated).
@@ -81,7 +81,7 @@ def partitioner(
 def check(
     dm: PETSc.DMPlex, sf: PETSc.SF | None, plan: BlocksLike, *, compare_cut: bool = True
 ) -> Checked:
-    """Compare a distributed mesh with the plan; return what was compared.
+    """Compare a distributed mesh with the plan; return the compared numbers.
 
     sf: the result of dm.distribute(), None on one rank. Call this before dm.distributeOverlap().
     The cells of each rank must be those of its block, and ranks must share as many facets as the
@@ -109,8 +109,8 @@ def rows(
 ) -> RankRows:
     """Return an order in which each rank's rows are contiguous, and an IS of this rank's rows.
 
-    comm: PETSC.COMM_WORLD if None; as many ranks as devices. n: the number of rows, if it is to be
-    checked. block_size: rows per vertex of the plan, such as three displacements, which are
+    comm: PETSC.COMM_WORLD if None; as many ranks as devices. n: the number of rows, to be checked,
+    or None. block_size: rows per vertex of the plan, such as three displacements, which are
     consecutive in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
     distribution with its rows and columns in this order, on the plan's ranks. Raises UsageError if
     the numbers of ranks and devices differ, or n is not a multiple of block_size; InputError for

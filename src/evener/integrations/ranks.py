@@ -1,6 +1,7 @@
-"""Blocks on the ranks of a program: rank 0 reads and checks them, all get them or its error.
+"""Blocks on the ranks of a program: rank 0 reads and checks them for all ranks.
 
-Communicators are those of mpi4py, which this module does not import.
+All ranks get the blocks or the same error. Communicators are those of mpi4py, which this module
+does not import.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ def shared_blocks(
     """Return the blocks on all ranks; only rank 0 reads. Collective over comm, of mpi4py.
 
     n: number of cells or rows in the program. cells: whether they are a mesh's cells. ranks: number
-    of ranks of the program, that of comm if None. file: the file that the program reads, which must
-    be the planned one (SHA-256). Errors are raised on all ranks: those of `blocks_of`; InputError
-    for another number or file, and for a mesh's points; UsageError if the numbers of ranks and
-    devices differ.
+    of ranks of the program; None: the size of comm. file: the file that the program reads, which
+    must be the planned one (SHA-256). Errors are raised on all ranks: the errors of `blocks_of`;
+    InputError for another number or file, and for a mesh's points; UsageError if the numbers of
+    ranks and devices differ.
     """
     found: RankBlocks | EvenerError
     if comm.rank == 0:
@@ -90,11 +91,11 @@ def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
     """
     if blocks.cut is not None and found != blocks.cut:
         raise InputError(
-            f"{what} has {found:,} facets between the plan's blocks, the plan {blocks.cut:,.0f}: "
-            "cells stand in another order than in the file that was planned",
-            hint="Plan the file that the program reads, with cells in the program's order: it may "
-            "have put several types one after the other. Where the plan counts other than facets, "
-            "as for graphs with weights, compare_cut=False leaves this out.",
+            f"{what} has {found:,} facets between the plan's blocks, but the plan counts "
+            f"{blocks.cut:,.0f}: its cells are in another order than in the planned file",
+            hint="Plan the file that the program reads, with cells in the program's order: the "
+            "program may have sorted cells by type. If the plan does not count facets, as for "
+            "graphs with weights, compare_cut=False skips this check.",
         )
 
 
@@ -107,7 +108,8 @@ def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
         )
     if n is not None and blocks.part.size != n:
         raise InputError(
-            f"the plan divides {blocks.part.size:,} vertices, the program has {n:,} cells or rows",
+            f"the plan divides {blocks.part.size:,} vertices, but the program has {n:,} cells or "
+            "rows",
             hint="Plan the mesh or matrix that the program reads.",
         )
 
@@ -116,20 +118,20 @@ def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
     """Raise UsageError if there are not as many ranks as devices, or too few for the blocks."""
     if blocks.k is not None and blocks.k != ranks:
         raise UsageError(
-            f"the plan is for {plural(blocks.k, 'device')}, the program runs on "
+            f"the plan is for {plural(blocks.k, 'device')}, but the program runs on "
             f"{plural(ranks, 'rank')}",
             hint=f"Start it with `mpirun -n {blocks.k}`: rank r is the plan's device r.",
         )
     most = int(blocks.part.max(initial=0))
     if most >= ranks:
         raise UsageError(
-            f"blocks run up to {most}, the program runs on {plural(ranks, 'rank')}",
+            f"the highest block is {most}, but the program runs on {plural(ranks, 'rank')}",
             hint=f"Start it with `mpirun -n {most + 1}`: rank r takes block r.",
         )
 
 
 def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
-    """Raise InputError if a file, or a planned file next to it, is not as it was planned."""
+    """Raise InputError if a file, or a planned file next to it, differs from the planned file."""
     if not blocks.inputs:
         raise InputError(
             f"the plan does not record its input file, so {file} cannot be compared",

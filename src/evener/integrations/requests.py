@@ -62,7 +62,7 @@ class ExportRequest:
     def path(self) -> Path:
         """The target. Raises UsageError if there is none."""
         if self.target is None:
-            raise UsageError("an output is needed", hint="-o names the file or folder.")
+            raise UsageError("an output is needed", hint="Name the file or folder by -o.")
         return self.target
 
 

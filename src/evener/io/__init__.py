@@ -1,8 +1,8 @@
 """Reading and writing: one file per format; `read` detects the format.
 
-A plan enters this package three times: for the machine file, for the graph, and to be written.
-Public functions of all packages use accept.py, which accepts a file name or another library's graph
-in place of a Graph or a Platform.
+A plan enters this package three times: to read the machine file, to read the graph, and to write
+the plan. accept.py lets public functions of all packages take a file name, or another library's
+graph, in place of a Graph or a Platform.
 """
 
 from __future__ import annotations

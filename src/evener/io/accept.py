@@ -70,12 +70,12 @@ _MACHINES = (
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A graph, with what a plan records about its origin.
+    """A graph, and facts about its origin that a plan records.
 
     inputs: file name -> SHA-256; reading: the options it was read with; both are empty if the graph
-    was not read from a file. mesh: the mesh from which the graph was made, or None. notes: messages
-    about what was unusual or left out. exchange: what solvers that divide this graph send, as in
-    Workload.exchange.
+    was not read from a file. mesh: the mesh from which the graph was made, or None. notes:
+    sentences on unusual and on omitted data. exchange: what solvers that divide this graph send, as
+    in Workload.exchange.
     """
 
     graph: Graph
@@ -112,7 +112,7 @@ def take_graph(given: GraphLike) -> Taken:
     hint = _GRAPHS
     if isinstance(given, np.ndarray) and given.ndim == 2 and 2 in given.shape:
         ends = "*edges" if given.shape[0] == 2 else "*edges.T"
-        hint = f"From the ends of edges, Graph.from_edges(n, {ends}) makes a graph with n vertices."
+        hint = f"Graph.from_edges(n, {ends}) makes a graph of n vertices from the ends of edges."
     elif isinstance(given, np.ndarray) and given.ndim == 2:
         hint = "For a dense matrix, use scipy.sparse.csr_array(matrix)."
     raise InputError(f"{_kind(given)} is not a graph", hint=hint)
@@ -124,7 +124,7 @@ def as_graph(given: GraphLike) -> Graph:
 
 
 def as_graph_or_arcs(given: GraphLike) -> Graph | DirectedGraph:
-    """Return a DirectedGraph, or the graph of a Reading, unchanged; convert all else to a Graph."""
+    """Return a DirectedGraph, or a Reading's graph, unchanged; convert other types to a Graph."""
     if isinstance(given, Reading):
         return given.graph
     return given if isinstance(given, DirectedGraph) else as_graph(given)
@@ -213,7 +213,7 @@ def _of_arcs(given: Graph | DirectedGraph, edges: Graph) -> tuple[str, ...]:
 
 
 def _of_matrix(matrix: SparseMatrix) -> tuple[str, ...]:
-    return (f"A matrix of {int(matrix.nnz):,} entries: its values and its diagonal are ignored.",)
+    return (f"A matrix of {int(matrix.nnz):,} entries: its values and diagonal are ignored.",)
 
 
 def _of_networkx(graph: NetworkXGraph) -> tuple[str, ...]:

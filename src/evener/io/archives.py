@@ -58,8 +58,8 @@ _DAMAGED_NPY = (
 def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level: int) -> None:
     """Write the arrays, deflated at this level; store arrays that deflate would shrink too far.
 
-    Otherwise `read_arrays` would refuse them. level 0: all arrays are stored, and written without a
-    copy in memory.
+    `read_arrays` refuses arrays that shrink too far. level 0: all arrays are stored, and written
+    without a copy in memory.
     """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
@@ -98,7 +98,7 @@ class _EnoughError(Exception):
 
 
 class _Counted:
-    """A file that discards its data and counts the bytes, as they are or packed.
+    """A file that discards its data and counts the bytes, packed or not.
 
     It raises _EnoughError once there are `enough` bytes.
     """

@@ -1,4 +1,4 @@
-"""Computes the double nearest to a decimal number of up to 19 digits: the one of Python's `float`.
+"""Computes the double nearest to a decimal number of up to 19 digits, as Python's `float` does.
 
 The digits fit in 64 bits. They are multiplied by 128 bits of a power of five, which suffices to
 round the product correctly (Eisel and Lemire [Lem21]_, [ML23]_).

@@ -87,8 +87,8 @@ def read_edges(
     diagonal, of a matrix of any shape; rows and columns are separate vertices, and those without an
     entry are dropped; if the file contains no matrix, its adjacency matrix is used. "file": lines
     of whole numbers, or an `.npy` array (m, 2), in file order, as `split_file` reads them.
-    weighted: the work of an edge is its weight, and that of an entry is its value. options: those
-    of `read` except `directed`.
+    weighted: use weights of edges, and values of entries, as work. options: as for `read`, except
+    `directed`.
 
     Lines of an edge list that repeat an edge, or join a vertex to itself, count as separate edges,
     and a note says so; two lines that name an edge in both directions are one edge of the graph.
@@ -158,7 +158,7 @@ def _read_entries(
     for name in _OF_VERTICES:
         if name in given:
             raise UsageError(
-                f"--{name.replace('_', '-')} applies to vertices, but edges are divided",
+                f"--{name.replace('_', '-')} applies to vertices, but this command divides edges",
                 hint="--weighted takes the edges' weights.",
             )
     made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
@@ -264,10 +264,12 @@ def _chosen(
     again = int(np.count_nonzero((np.diff(tails) == 0) & (np.diff(heads) == 0)))
     if loops:
         lines = plural(loops, "line joins", "lines join")
-        notes += (f"{lines} a vertex to itself: each is work, but needs no copy of a vertex.",)
+        notes += (
+            f"{lines} a vertex to itself: each counts as work, but needs no copy of a vertex.",
+        )
     if again:
         lines = plural(again, "line repeats", "lines repeat")
-        notes += (f"{lines} an edge: each repetition is work.",)
+        notes += (f"{lines} an edge: each repetition counts as work.",)
     weights = found.weights()[kept] if weighted else None
     edges = EdgeList(found.n_rows, tails, heads, weights)
     return EdgeReading(edges, kind, found.labels, weighted, notes=notes)
@@ -284,7 +286,7 @@ def _matrix(found: Entries, *, weighted: bool) -> EdgeReading:
     edges = EdgeList(n, row_numbers[found.rows[order]], heads, weights)
     said = f"A matrix of {found.n_rows:,} x {found.n_columns:,}: {found.m:,} stored entries"
     if found.triangle:
-        said += " of one triangle; the other is not stored, and not divided"
+        said += " of one triangle; the other triangle is not stored, and not divided"
     empty = found.n_rows + found.n_columns - edges.n
     if empty:
         said += f"; {plural(empty, 'row or column', 'rows and columns')} without an entry dropped"

@@ -2,7 +2,7 @@
 
 A signature in the content decides first. Among formats without a signature, the suffix decides; if
 the suffix is unknown, the shape of the numbers decides. Some files that Evener does not read
-resemble supported formats; refuse_foreign names them and says what to do.
+resemble supported formats; refuse_foreign raises errors for these that say what to do.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def refuse_foreign(source: Source) -> None:
     """Raise InputError if the file has a foreign format that would be mistaken for another one."""
     if source.suffix == ".hgr":
         raise source.error(
-            "is a hypergraph: a net joins any number of vertices, an edge two",
-            hint="Use the graph of the exchanges: for y = A x that is the matrix A (.mtx), "
-            "whose columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide hypergraphs.",
+            "is a hypergraph: a net joins any number of vertices, but an edge joins two",
+            hint="Use the graph of the exchanges: for y = A x, the matrix A (.mtx), whose "
+            "columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide hypergraphs.",
         )
     if _DOT.match(source.head) or (source.suffix in (".dot", ".gv") and b"{" in source.head):
         raise source.error(
@@ -58,7 +58,7 @@ def refuse_removed(source: Source) -> None:
 
 
 def what_it_seems(source: Source) -> tuple[str, str]:
-    """Describe a file of unknown format: return what it seems to be, and what to do."""
+    """Describe a file of unknown format: return a guess of its content, and a hint."""
     unpack = "Unpack it, and name the file inside."
     if source.data.startswith(b"PK"):
         return "is a zip archive", unpack
@@ -84,11 +84,11 @@ class Format:
 
     read returns a Graph if `what` is "graph", a Mesh if it is "mesh" and an (n, d) array if it is
     "coords"; it raises only InputError. recognises never raises. If `writes`, the module also has
-    write(graph) -> (content, what was left out). suffixes: choose the format of a file to be
-    written; the first is the usual one. shape: the content has no signature, and its numbers could
-    also be in another format, so the suffix is checked before the content. of: if the module has
-    several formats, the ending of its function names, as in recognises_fesom. directed: whether the
-    format can hold arcs; read(source, directed=True) then returns a DirectedGraph if the file
+    write(graph) -> (content, sentences on omitted data). suffixes: choose the format of a file to
+    be written; the first is the usual one. shape: the content has no signature, and its numbers
+    could also be in another format, so the suffix is checked before the content. of: if the module
+    has several formats, the ending of its function names, as in recognises_fesom. directed: whether
+    the format can hold arcs; read(source, directed=True) then returns a DirectedGraph if the file
     contains arcs, and write accepts a DirectedGraph. stores: "matrix" (entries) or "lines" (of an
     edge list); the module then has entries(source, with_values=) -> Entries, or None if the file
     contains none.

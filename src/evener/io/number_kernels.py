@@ -1,8 +1,8 @@
-"""Reads one number from text: whole, real or a weight; never beyond the end of the text.
+"""Reads a whole number, a real number or a weight from text; never reads beyond its end.
 
 Whole numbers are checked for overflow while their digits are added up. Real numbers are rounded to
-the nearest double, as by Python's `float`, after digits beyond the 19th are cut off: the error is
-below 0.51 units in the last place.
+the nearest double, as by Python's `float`, except that digits after the 19th are cut off: the error
+is below 0.51 units in the last place.
 """
 
 # mypy: ignore-errors
@@ -66,7 +66,7 @@ def skip_blanks(data, pos):
 
 @inner()
 def skip_separator(data, pos):
-    """Return the offset of the line's next field: past blanks and at most one , ; or |."""
+    """Return the offset of the line's next field: after blanks and at most one of , ; |."""
     pos = skip_blanks(data, pos)
     if pos < data.size:
         c = data[pos]
@@ -88,7 +88,7 @@ def skip_white(data, pos):
 
 @inner()
 def skip_line(data, pos):
-    """Return the offset just past the line's end."""
+    """Return the offset after the line's end."""
     while pos < data.size and data[pos] != NEWLINE:
         pos += 1
     return min(pos + 1, data.size)
@@ -96,7 +96,7 @@ def skip_line(data, pos):
 
 @inner()
 def skip_field(data, pos):
-    """Return the offset just past the field that begins at `pos`."""
+    """Return the offset after the field that begins at `pos`."""
     while pos < data.size and not is_end(data[pos]):
         pos += 1
     return pos
@@ -104,7 +104,7 @@ def skip_field(data, pos):
 
 @inner()
 def read_integer(data, pos):
-    """Return (code, value, offset past it) of the whole number at `pos`."""
+    """Return (code, value, offset after it) of the whole number at `pos`."""
     end = data.size
     negative = False
     if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
@@ -143,7 +143,7 @@ def read_index(data, pos, end):
 
 @inner()
 def read_real(data, pos):
-    """Return (code, value, offset past it) of the real number at `pos`; D may mark an exponent."""
+    """Return (code, value, offset after it) of the real number at `pos`; D may mark an exponent."""
     end = data.size
     start = pos
     negative = False
@@ -207,7 +207,7 @@ def names_no_number(data, pos, stop):
 
 @inner()
 def read_weight(data, pos, where):
-    """Return (code, value, offset past it) of a number >= 0; sets where[3] if it is not whole.
+    """Return (code, value, offset after it) of a number >= 0; sets where[3] if it is not whole.
 
     Whole numbers above 2^53 are accepted if a double holds them exactly.
     """

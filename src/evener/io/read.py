@@ -163,7 +163,8 @@ def _parse(entry: Format, source: Source, *, directed: bool, sure: bool) -> Any:
     if entry.what == "coords" and _WHOLE_NUMBERS.search(source.head):
         raise source.error(
             "contains an array of whole numbers, not a graph or mesh",
-            hint="Graph.from_edges(n, u, v) takes arrays; a file of edges has two numbers a line.",
+            hint="Graph.from_edges(n, u, v) takes arrays; a file of edges has two numbers per "
+            "line.",
         )
     if entry.what == "coords":
         raise source.error(
@@ -195,7 +196,7 @@ def _said_of(source: Source) -> Iterator[None]:
             raise
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except MemoryError as error:
-        raise source.error("needs more memory than there is") from error
+        raise source.error("needs more memory than is available") from error
 
 
 def _coupled_as_asked(source: Source, mesh: Mesh, by: str, couplings: bool) -> Mesh:

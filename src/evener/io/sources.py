@@ -69,7 +69,7 @@ def unpacked(raw: bytes, path: Path) -> bytes:
     try:
         out.writelines(_limited(pieces, len(raw), unpacked_limit(len(raw)), path))
     except MemoryError as error:
-        raise InputError("needs more memory than there is", file=path) from error
+        raise InputError("needs more memory than is available", file=path) from error
     data = out.getvalue()
     if not data:
         raise InputError("is empty when unpacked", file=path)
@@ -90,7 +90,7 @@ def unpacked_pieces(file: IO[bytes], path: Path) -> Iterator[bytes] | None:
     """Return an iterator over the unpacked content of an open file; None if it is not packed.
 
     At most one piece is in memory at a time. The iterator raises InputError as `unpacked` does,
-    except for empty content; its size limit is that of files that are read piece by piece.
+    except for empty content; its size limit is the limit for files that are read piece by piece.
     """
     head, size = file.read(10), file.seek(0, os.SEEK_END)
     file.seek(0)
@@ -319,7 +319,8 @@ def _open_folder(path: Path) -> Source:
                 digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
             return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
     hint = (
-        "Evener reads OpenFOAM's folders polyMesh and cases that contain one; blockMesh makes it."
+        "Evener reads OpenFOAM's folders polyMesh and cases that contain one; blockMesh makes "
+        "such a folder."
     )
     raise InputError("is a folder without a mesh", file=path, hint=hint)
 

@@ -31,7 +31,9 @@ def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStre
     entry = format_of(head) if name is None else format_named(name)
     stream = _stream_of(entry.name, head, n, directed=directed)
     if stream.n != n:
-        raise InputError(f"the partition has {n:,} entries, the graph {stream.n:,} vertices")
+        raise InputError(
+            f"the partition has {n:,} entries, but the graph has {stream.n:,} vertices"
+        )
     stream.vertices_weigh = stream.vertices_weigh or "weights" in asked
     return stream
 

@@ -54,7 +54,7 @@ def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tup
 
 
 def after_line(source: Source, offset: int) -> int:
-    """Return the offset of the line after the one that contains `offset`."""
+    """Return the offset of the line after the line that contains `offset`."""
     stop = source.data.find(b"\n", offset)
     return len(source.data) if stop < 0 else stop + 1
 
@@ -96,7 +96,7 @@ def count_lines(source: Source, start: int = 0) -> int:
 
 
 def new_place() -> npt.NDArray[np.int64]:
-    """Return an array (4,) in which a parser stores where it stopped: see text_kernels."""
+    """Return an array (4,) for the place at which a parser stops: see text_kernels."""
     return np.zeros(4, np.int64)
 
 
@@ -129,7 +129,7 @@ def refuse(
     columns: int = 0,
     promised: str = "",
 ) -> NoReturn:
-    """Raise the InputError that a parser's code and place mean.
+    """Raise the InputError for a parser's error code and place.
 
     n: the largest vertex number; columns: fields required in each line; promised: the counts of the
     header, in words.
@@ -152,7 +152,8 @@ def refuse(
         kernels.FEWER_EDGES: f"there are {number:,} neighbours, but the header declares {promised}",
     }
     hints = {
-        kernels.LOOP: "Remove it from its own list. If vertices are numbered from 0, add 1 to all.",
+        kernels.LOOP: "Remove the vertex from its own list. If vertices are numbered from 0, add "
+        "1 to all numbers.",
         kernels.TOO_FEW: "The file may be cut short: the header counts what must follow.",
         kernels.NEGATIVE: "Weights and counts must be >= 0.",
         kernels.NOT_FINITE: "Correct or remove the line: numbers must be finite.",
@@ -217,11 +218,11 @@ def refuse_graph(
         "at its two ends",
     }
     hints = {
-        kernels.LOOP: "Remove it from its own list.",
+        kernels.LOOP: "Remove the vertex from its own list.",
         kernels.DUPLICATE: "List each neighbour once; add up the weights of repeated edges.",
-        kernels.ASYMMETRIC: f"Add {v + base} to the list of {u + base}, or take {u + base} from "
-        f"that of {v + base}: every edge stands at both its ends.",
-        kernels.WEIGHT: "Give it the same weight in both lists.",
+        kernels.ASYMMETRIC: f"Add {v + base} to the list of {u + base}, or remove {u + base} "
+        f"from the list of {v + base}: every edge must be listed at both ends.",
+        kernels.WEIGHT: "Give the edge the same weight in both lists.",
     }
     offset = None if line_of is None else line_of(v)
     raise source.error(reasons[code], offset=offset, hint=hints.get(code)) from error

@@ -1,11 +1,11 @@
 """Parses tables and lines of numbers, and writes whole numbers as text.
 
 All parsers of text report errors in one way: a parser stops at the first error and returns a code
-of number_kernels; `where` (4,) then holds the byte offset, a number and a count that belong to the
-code, from which text.refuse makes a line number and a sentence. where[3] is set if a weight is not
-a whole number.
+of number_kernels; `where` (4,) then holds the error's byte offset, a number and a count, from which
+text.refuse makes a line number and a sentence. where[3] is set if a weight is not a whole number.
 
-Writers fill a buffer that has room for the longest number everywhere, and return the bytes used.
+Writers fill a buffer with space for the longest possible numbers, and return the number of bytes
+used.
 """
 
 # mypy: ignore-errors
@@ -69,9 +69,9 @@ def read_table(data, pos, n_columns, table, where):
 
 @njit(cache=True, nogil=True)
 def read_fixed(data, pos, per_line, width, numbers, where):
-    """Fill `numbers` from Fortran's fixed columns; where[1]: the offset behind them.
+    """Fill `numbers` from Fortran's fixed columns; where[1]: the offset after them.
 
-    per_line, width: how many fields a line has, and the bytes of each.
+    per_line, width: number of fields per line, and bytes of each field.
     """
     count = 0
     while count < numbers.size:
@@ -117,11 +117,11 @@ def read_fixed(data, pos, per_line, width, numbers, where):
 
 @njit(cache=True, nogil=True)
 def scan_rows(data, pos, comment, values, first, place, where):
-    """Read all numbers of data[pos:], and of each line that has any where it begins.
+    """Read all numbers of data[pos:], and the offset of each line with numbers.
 
-    `comment` is the byte after which the rest of a line counts for nothing, 0 where there is
-    none. first has an entry more than there are lines; line i holds values[first[i]:first[i + 1]]
-    and stands at place[i]. where = (offset of what is no number, numbers found, rows found).
+    comment: the byte after which the rest of a line is ignored; 0: none. Line i holds
+    values[first[i]:first[i + 1]] and begins at place[i]; first has one entry more than there are
+    lines. where = (offset of the first text that is not a number, numbers found, rows found).
     """
     end = data.size
     found, rows = 0, 0
@@ -177,9 +177,10 @@ def keep_lines(data, key, out):
 
 @njit(cache=True, nogil=True)
 def walk_lists(values, first, skipped):
-    """Find where the entries of each list stand: `skipped` numbers, a length, so many entries...
+    """Find the entries of each list; a list is `skipped` numbers, its length, its entries.
 
-    first has an entry more than there are lists. Returns the list that is wrong, or -1.
+    first has one entry more than there are lists. Returns the number of the first wrong list, or
+    -1.
     """
     at = 0
     for i in range(first.size - 1):
@@ -199,7 +200,7 @@ ZERO = 48
 
 @inner()
 def put(value, buffer, pos):
-    """Write the number's digits at `pos`; returns the offset past them."""
+    """Write the number's digits at `pos`; return the offset after them."""
     if value < 0:
         buffer[pos] = MINUS
         pos += 1
@@ -221,8 +222,8 @@ def put_lists(
 ):
     """Write a line for each vertex of [first, last): weights, perhaps the degree, neighbours.
 
-    vwgt (n * n_weights,) and adjwgt (2m or 0,) are int64; an edge's weight stands after its
-    neighbour's number, before it if `edge_first`. Returns the bytes written.
+    vwgt (n * n_weights,) and adjwgt (2m or 0,) are int64; an edge's weight follows the neighbour's
+    number or, if `edge_first`, precedes it. Returns the number of bytes written.
     """
     pos = 0
     for v in range(first, last):
@@ -259,7 +260,7 @@ def put_lists(
 
 @njit(cache=True, nogil=True)
 def put_columns(columns, separator, buffer):
-    """Write a line for each row of the (rows, c) int64 table; returns the bytes written."""
+    """Write a line for each row of the (rows, c) int64 table; return the number of bytes."""
     pos = 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):

@@ -238,7 +238,7 @@ def _also_called(name: str) -> tuple[str, ...]:
 def balanced_each(
     source: Source, mesh: Mesh | PolyMesh | None, by: str, kind: str, weights: NumberArray | None
 ) -> NumberArray:
-    """Return (n, 1 + p): all weights, then one column per type or region, 0 outside it.
+    """Return all weights, then one column per type or region, 0 outside it, (n, 1 + p).
 
     weights (n,): None if each vertex has weight 1. A note names the columns.
     """
@@ -248,11 +248,11 @@ def balanced_each(
         raise source.error(f"has {len(parts):,} {kind}s; at most {MOST_PARTS} can be balanced")
     own: NumberArray = np.ones(cells.n_cells, np.int64) if weights is None else weights
     if own.ndim != 1:
-        raise UsageError("--balance-each needs one weight a vertex", hint="Give --constraint.")
+        raise UsageError("--balance-each needs one weight per vertex", hint="Give --constraint.")
     columns = [own]
     for one in parts.values():
         column = np.zeros_like(own)
         column[one] = own[one]
         columns.append(column)
-    source.notes.append(f"Weights: all cells, then of each {kind}: {', '.join(parts)}.")
+    source.notes.append(f"Weights: of all cells, then of each {kind}: {', '.join(parts)}.")
     return as_weights(np.column_stack(columns), "weights", ndim=2)

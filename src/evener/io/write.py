@@ -46,7 +46,7 @@ def write_graph(
 
     If the format cannot hold coordinates, they go to a `.xyz` file in the same folder. Returns a
     sentence for everything the format could not hold. Before anything is written, raises UsageError
-    for an unknown suffix and InputError for what the format cannot express. A DirectedGraph is
+    for an unknown suffix and InputError for data that the format cannot express. A DirectedGraph is
     written as arcs; UsageError if the format has no arcs.
     """
     path = Path(path)
@@ -56,7 +56,10 @@ def write_graph(
     with atomic_write(path) as file:
         file.write(pack(content))
     if graph.coords is not None and entry.name == "edges" and not _is_numbered(graph):
-        notes = [*notes, "Coordinates are not written: the list does not number all vertices."]
+        notes = [
+            *notes,
+            "Coordinates are not written: the edge list does not contain all vertices.",
+        ]
     elif graph.coords is not None and entry.name in _COORDINATES_BESIDE and is_stdout(path):
         notes = [
             *notes,
@@ -74,7 +77,7 @@ def write_graph(
 def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
     """Write `mesh` as .su2 or .vtu, according to `suffix` or the suffix of `path`.
 
-    Raises UsageError for another suffix and InputError for what the format cannot express; an
+    Raises UsageError for another suffix and InputError for data that the format cannot express; an
     existing file then stays unchanged.
     """
     path = Path(path)
@@ -95,7 +98,7 @@ def _is_numbered(graph: Graph | DirectedGraph) -> bool:
 
 
 def writer_for(path: Path, name: str | None, *, directed: bool = False) -> Format:
-    """Return the format to write: the one called `name`, or the one of the suffix.
+    """Return the format to write: the format called `name`, or the suffix's format.
 
     Raises UsageError if there is none, or if the graph is `directed` and the format has no arcs.
     """
@@ -127,7 +130,7 @@ def _writer_of(path: Path, name: str | None) -> Format:
             return entry
     known = ", ".join(writer.suffixes[0] for writer in writers)
     raise UsageError(
-        f"the suffix of {path.name} is not that of a format that Evener writes",
+        f"Evener writes no format with the suffix of {path.name}",
         hint=f"Use one of {known}, or --to.",
     )
 

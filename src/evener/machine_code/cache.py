@@ -126,7 +126,7 @@ class KernelCache(NullCache):
 def read_file(path, head):
     """Return a file's data, a function that returns its bitcode, and the path.
 
-    Returns None if the file was not made for `head`.
+    Returns None if the file was made for something else than `head`.
     """
     with Path(path).open("rb") as file:
         if pickle.load(file) != head:
@@ -172,8 +172,8 @@ def _environment(module, consts, name):
     """Return Numba's environment of a function, which is stored with its machine code.
 
     An environment contains the globals of the function's module, which only Python's object mode
-    needs. Numba's own modules are therefore not imported: the one of np.mean would import half of
-    SciPy.
+    needs. Numba's own modules are therefore not imported: the module of np.mean would import half
+    of SciPy.
     """
     if not module.startswith("numba.") or module in sys.modules or lookup_environment(name):
         return _rebuild_env(module, consts, name)

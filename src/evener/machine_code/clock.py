@@ -1,7 +1,8 @@
 """CPU time of this process, excluding compiling, loading and saving kernels.
 
-These happen once per computer, or once per process, and are no part of a tool's cost. Numba reports
-when a thread acquires and releases the compiler's lock; in between, the thread does nothing else.
+Kernels are compiled once per computer and loaded once per process, so this time is no part of a
+tool's cost. Numba reports when a thread acquires and releases the compiler's lock; in between, the
+thread does nothing else.
 """
 
 from __future__ import annotations

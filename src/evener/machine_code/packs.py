@@ -125,15 +125,15 @@ class Pack:
         return self._at(place), lambda: self._bitcode_of(place), self.path
 
     def why_not(self, name: str) -> str:
-        """Say why the pack lacks a kernel; "" if its function is in no pack.
+        """Return why the pack lacks a kernel; "" if its function is in no pack.
 
-        The latter are kernels of users' programs, which are always compiled when they are run.
+        Kernels of users' programs are in no pack: they are always compiled when they are run.
         """
         if name in self._places:
             return "sources of kernels have changed since"
         if _function(name) not in self._functions:
             return ""
-        return "none of them was compiled for these types of arguments"
+        return "no kernel in it was compiled for these types of arguments"
 
     @functools.cached_property
     def _functions(self) -> frozenset[str]:
@@ -195,7 +195,7 @@ class _Search:
         if os.environ.get(SWITCH) == "no":
             return f"{SWITCH}=no"
         if changed := _changed_setting():
-            return f"NUMBA_{changed} asks for machine code of another kind"
+            return f"NUMBA_{changed} requests other machine code than packs contain"
         here = made_here(magic)
         why = ""
         for path in _paths(here):
@@ -288,7 +288,7 @@ def _fits(made: Made, here: Made) -> bool:
 
 
 def _changed_setting() -> str:
-    """Return a Numba setting that changes machine code; "" if all are as in packs."""
+    """Return the Numba setting that changes machine code; "" if all settings are those of packs."""
     from numba import config
 
     settings: Any = config
@@ -299,9 +299,9 @@ def _changed_setting() -> str:
 
 
 def _others(here: Made) -> str:
-    """Say which packs came with the wheel, if none is for this Python and Numba."""
+    """Return which packs came with the wheel, as a sentence, if none fits this Python and Numba."""
     if not FOLDER.is_dir():  # a checkout has no packs
         return ""
     there = sorted(path.name.rsplit("-x86", 1)[0] for path in FOLDER.glob(f"*{SUFFIX}"))
     wanted = _prefix(here.python, here.numba)
-    return f"{', '.join(there) or 'nothing'} came with this wheel, and this is {wanted}"
+    return f"{', '.join(there) or 'nothing'} came with this wheel, but this process needs {wanted}"

@@ -1,9 +1,9 @@
 """Chooses the loads to measure from the samples so far: where a model is least certain.
 
-Between two measured loads the model may have some error (`doubts_between`); this matters more if
-more of the likely loads of blocks are in the interval. The interval with the largest product of
-both is halved on a logarithmic scale. If one total load is given, the sizes into which the current
-models divide it (`ProvisionalSizes`) are measured first.
+Between two measured loads the model may have some error (`doubts_between`); the error matters more
+if the interval contains more of the likely loads of blocks. The interval with the largest product
+of error and number of likely loads is halved on a logarithmic scale. If one total load is given,
+the sizes into which the current models divide it (`ProvisionalSizes`) are measured first.
 """
 
 from __future__ import annotations
@@ -214,8 +214,8 @@ N_TOTALS = 32  # number of total loads considered if no total is given
 class ProvisionalSizes:
     """The sizes of all devices according to the current models, for one total load or many totals.
 
-    It passes these sizes to every plan, and tells when they have settled: when no size has changed
-    by more than `tolerance` of the largest one, twice in a row.
+    It passes these sizes to every plan, and marks them as settled when no size has changed by more
+    than `tolerance` of the largest size, twice in a row.
     """
 
     def __init__(
@@ -275,8 +275,8 @@ class ProvisionalSizes:
 def equal_finish_loads(models: Sequence[SpeedModel], low: int, high: int) -> FloatArray:
     """Return (N_TOTALS, k) loads [units] with which k devices finish together, for each total.
 
-    The totals grow by equal factors from k times `low` to k times `high`, or to what the devices
-    can take; no device gets more than `high`. The loads agree with those of `solve_sizes` to 1e-5,
+    The totals grow by equal factors from k times `low` to k times `high`, or to the devices' total
+    capacity; no device gets more than `high`. The loads agree with those of `solve_sizes` to 1e-5,
     but they are real numbers, computed for all totals at once.
     """
 

@@ -37,8 +37,8 @@ class Company:
     """Callbacks that synchronise a benchmark with others and let a process watch it.
 
     start: returns when all others are prepared and warm, too. pulse: called before each timing, so
-    that a watching process notices if one takes too long. linger: called with the outcome; as long
-    as it returns True, the kernel is executed again and linger is called again.
+    that a watching process notices an execution that takes too long. linger: called with the
+    outcome; as long as it returns True, the kernel is executed again and linger is called again.
     """
 
     start: Callable[[], None] = lambda: None
@@ -80,7 +80,7 @@ def benchmark(
 def waited_for_core() -> float:
     """Return how long this process was ready to run while others used its core, so far [s].
 
-    The value comes from Linux's scheduler and is that of the first thread; on other systems it is
+    The value comes from Linux's scheduler and applies to the first thread; on other systems it is
     0. Sleeping does not count.
     """
     try:

@@ -1,9 +1,10 @@
 """Measures devices load by load until the plan of every device is complete.
 
 A sample that differs much from its neighbours is measured a second time before it counts: another
-process on the core, or a clock that jumped, makes one sample far slower or faster than the loads on
-both sides. So does a real cliff, but then the second measurement agrees. A load that was stopped
-because it took too long is measured again, too, because no larger load is measured after a stop.
+process on the core, or a clock that jumped, makes one sample far slower or faster than its
+neighbours. A real cliff does so, too, but then the second measurement agrees with the first. A load
+that was stopped because it took too long is measured again, too, because no larger load is measured
+after a stop.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def is_stop(outcome: Outcome) -> bool:
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:
-    """Return a load whose speed is far above or far below that of both neighbours, or None.
+    """Return a load whose speed is far above or below the speeds of both neighbours, or None.
 
     samples: by load. checked: loads that were already measured twice. At an end of the curve, the
     only neighbour must be close.
@@ -160,7 +161,7 @@ class DeviceRecord:
         return max(fits) if ended and fits else math.inf
 
     def speeds(self, model: str, notes: Mapping[str, Any]) -> DeviceSpeeds:
-        """Return the device as a file of speeds stores it; its notes list what was unusual."""
+        """Return the device as a file of speeds stores it; its notes list unusual results."""
         slower = ", ".join(f"{s.load:.0f}" for s in self.samples if s.status == "slower")
         odd = {
             "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
@@ -182,7 +183,11 @@ class DeviceRecord:
 def _share(points: Sequence[Point]) -> str:
     """Return the least fraction of exclusive core time as text if it is below BUSY, else ""."""
     least = min((point.share for point in points), default=1.0)
-    return f"{least:.0%} of the time at least; others had its core" if least < BUSY else ""
+    return (
+        f"{least:.0%} of the time at least; otherwise other processes used its core"
+        if least < BUSY
+        else ""
+    )
 
 
 def run_campaign(
@@ -238,7 +243,7 @@ def outcomes_of(
     """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
 
     Outcomes in the journal are not measured again; new outcomes are added to it. company: loads for
-    devices that would otherwise be idle, so that the others are measured while these work.
+    devices that would otherwise be idle, so that the other devices are measured while these work.
     """
     known = [
         None if load is None else journal.get(name, load)

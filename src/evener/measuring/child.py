@@ -46,7 +46,7 @@ class ParentPipe:
     def receive(self) -> dict[str, Any]:
         """Wait for the next message. Raises EOFError if the parent has closed its end."""
         message = self._inbox.receive()
-        assert message is not None, "without a limit of time there is always a message"
+        assert message is not None, "without a time limit there is always a message"
         return message
 
     def has_message(self) -> bool:

@@ -3,7 +3,7 @@
 Dense kernels: axpy, triad, and the update of a matrix by blocks (GEMM), on float64 through NumPy;
 `execute` allocates nothing. Sparse kernels: SpMV, a Jacobi sweep, a PageRank step, on CSR through
 SciPy. Their matrix of d rows is generated, or consists of the first d rows of a given matrix and
-the columns that these use; if the given matrix has fewer rows, it is repeated along the diagonal.
+the columns in these rows; if the given matrix has fewer rows, it is repeated along the diagonal.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ class Gemm:
     """C = C + A B for m x n blocks of b x b, with m and n about equal (A.2 of [Cla14]_).
 
     A, B and C, each of m x n blocks, are in memory, as the application stores its parts of them.
-    The product is that of a column of m blocks of A and a row of n blocks of B, which are first
-    copied out, as the application copies what it sends. Units: m n, which is at most d; the time
-    counts as that of d units. width: sets n, and m is d, so that a unit is a row of n blocks.
+    The product multiplies a column of m blocks of A by a row of n blocks of B, which are first
+    copied to buffers, as the application copies data that it sends. The m n units are at most d;
+    the time counts as the time of d units. width: sets n, and m is d, so that a unit is a row of n
+    blocks.
     """
 
     def __init__(self, block: int = 64, width: int | None = None) -> None:

@@ -1,6 +1,6 @@
 """The kernels on a CUDA device, measured with the core that drives it; its link.
 
-What an iteration exchanges is included in the time: the operand is sent to the device and the
+The time includes the exchange of an iteration: the operand is sent to the device and the
 result is received each time, unless transfers=False. If memory runs out, the driver raises an
 error, which is recorded.
 """
@@ -21,7 +21,7 @@ from evener.measuring.cpu import DAMPING, FACTOR
 
 
 class OnDevice:
-    """A CUDA device: copies arrays to it, and gives grids that cover them.
+    """A CUDA device: copies arrays to it, and returns grids that cover arrays.
 
     index: number among the devices that CUDA lists. Raises ToolError if it does not exist.
     """

@@ -1,4 +1,4 @@
-"""Kernels for CUDA devices; NUMBA_ENABLE_CUDASIM=1 plays them on a CPU. Imported when asked for."""
+"""Kernels for CUDA devices, imported on demand; NUMBA_ENABLE_CUDASIM=1 simulates them on a CPU."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def triad(a: float, x: Any, y: Any, z: Any) -> None:
 
 @cuda.jit
 def spmv(indptr: Any, indices: Any, values: Any, x: Any, y: Any) -> None:
-    """y = A x, a thread a row."""
+    """y = A x, with one thread per row."""
     i = cuda.grid(1)
     if i < y.size:
         total = 0.0

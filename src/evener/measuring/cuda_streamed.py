@@ -26,7 +26,8 @@ FREE = 0.9  # share of the device's free memory that is used if `room` is None
 class CudaGemmStreamed(cpu.Gemm):
     """C = C + A B with C larger than the device's memory; A, B and C are on the host.
 
-    room [B]: memory of the device that may be used; by default FREE of what is free. blas: as in
+    room [B]: memory of the device that may be used; by default the share FREE of its free memory.
+    blas: as in
     CudaGemm. transfers: must be True, because streaming consists of transfers.
     """
 

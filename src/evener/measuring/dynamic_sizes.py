@@ -6,7 +6,7 @@ evener.sizing.dynamic, decides). Every outcome is in the journal under its step,
 interruption the same command repeats the steps without measuring them again.
 
 measure_nested finds sizes of a nested matrix product. Each rank is a node. It runs IDPA on its own
-devices, whose kernel is the product of a step of the program in the shape that they would have; all
+devices, whose kernel is the product of one step of the program in the shape of their parts; all
 ranks together run INPA on the times of the nodes ([Cla14]_, 5.2.1 and 5.2.2).
 """
 
@@ -37,7 +37,7 @@ from evener.sizing.nested import NestedTiling, Slices, SliceSearch, tiling_of_no
 
 @dataclass(frozen=True)
 class DynamicTerms:
-    """What measure_sizes searches: sizes of n units whose times agree to epsilon.
+    """The problem of measure_sizes: sizes of n units whose times agree to epsilon.
 
     method, max_steps: of Dynamic. low, high: limits [units]: None, one for all devices, or (k,).
     samples: earlier measurements by name of the device; a device without samples begins anew.
@@ -87,9 +87,10 @@ def measure_sizes(
 
     settings: kernel, this rank's devices and the precision; its loads are not used. output: speeds
     file for the samples of all steps, with a journal next to it until the search ends; None: no
-    files. tell: called after each step with its number (from 1), the devices' names and what was
-    observed. comm: as for session.measure. Raises NotFoundError if no device could compute its
-    first load, InfeasibleError, with the reasons, if the devices cannot take n units together.
+    files. tell: called after each step with its number (from 1), the devices' names and the
+    observed times. comm: as for session.measure. Raises NotFoundError if no device could compute
+    its first load, InfeasibleError, with the reasons, if n units exceed the devices' total
+    capacity.
     """
     comm = comm or one_rank()
     with running(settings, output, comm, **terms.lasting) as run, run.bench_of(settings) as bench:
@@ -142,7 +143,7 @@ def _observed(
 def seconds_of(outcomes: Sequence[Outcome | None]) -> FloatArray:
     """Return the times (k,) [s] of outcomes: infinity for a gap, 0 for an idle device.
 
-    A load that was stopped counts SLOWER times the time that it was given, as in models.
+    A load that was stopped counts as SLOWER times its time limit, as in models.
     """
     return np.array([_seconds(outcome) for outcome in outcomes])
 
@@ -186,7 +187,7 @@ def measure_nested(
 
     The result is the same on every rank. node: this rank's devices. block: side of the blocks, and
     width of a pivot. epsilon: spread of nodes' times that counts as balanced; within a node, half
-    of it. method, max_steps: of Dynamic. repetitions: of each measurement of a product, whose
+    of epsilon. method, max_steps: of Dynamic. repetitions: of each measurement of a product, whose
     median counts. Raises the errors of tiling_of_nodes, on all ranks.
     """
     if repetitions < 1:

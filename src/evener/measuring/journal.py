@@ -2,8 +2,8 @@
 
 It is a file of JSON lines next to the file of results: first the settings, then one outcome per
 line. After an interruption, the same command continues from it. Loads with an incomplete line are
-measured again, and so are those that failed, because the kernel may have been repaired meanwhile;
-only loads that did not fit in memory are not tried again.
+measured again, and so are loads that failed, because the kernel may have been repaired meanwhile,
+except loads that did not fit in memory.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Journal:
         """A hint for errors: how many outcomes the file contains; None if it contains none."""
         if not self._n_written:
             return None
-        return f"{self._path} keeps {self._n_written:,} outcomes; repeat the command to go on."
+        return (
+            f"{self._path} contains {self._n_written:,} outcomes; repeat the command to continue."
+        )
 
     def get(self, device: str, load: int) -> Outcome | None:
         """Return the outcome of a load, or None if it was not measured."""
@@ -118,7 +120,7 @@ class Journal:
                 self._compare(found, settings)
 
     def _take_in(self, device: str, outcome: Outcome) -> None:
-        """Store an outcome unless its load is tried again. Later lines replace earlier ones."""
+        """Store an outcome unless its load is to be tried again; later lines replace earlier."""
         key = device, round(outcome.load)
         self._known.pop(key, None)
         if isinstance(outcome, Point) or outcome.kind == "memory":
@@ -164,7 +166,7 @@ def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
-        raise InputError("another process is measuring for this file", file=path) from None
+        raise InputError("another process is writing this journal", file=path) from None
     return file
 
 

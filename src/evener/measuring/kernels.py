@@ -81,7 +81,7 @@ KERNELS: dict[str, KernelEntry] = {
     ),
     "gemm-streamed": KernelEntry(
         "block of b x b",
-        "the same where C is larger than the GPU's memory: strips of it sent there and back",
+        "the same if C is larger than the GPU's memory: strips of C are sent there and back",
         {"cuda": "evener.measuring.cuda_streamed:CudaGemmStreamed"},
         ("block", "width"),
         {"cuda": ("blas", "room")},
@@ -116,7 +116,7 @@ class FunctionKernel:
 
     def execute(self) -> None:
         """Call the function that was returned."""
-        assert self._run is not None, "initialize comes first"
+        assert self._run is not None, "call initialize first"
         self._run()
 
     def finalize(self) -> None:
@@ -135,8 +135,9 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
     name: a key of KERNELS; or "module:name", which names a class with the four methods (created
     without arguments), an object that has them, or a function for FunctionKernel. options: of the
     kernel; options that it does not have are ignored. If they contain "width", a unit is a row of
-    this width, so that d units are a rectangle of height d: a class is created with it, a function
-    called with both. Raises UsageError if the kernel does not exist or cannot be made.
+    this width, so that d units are a rectangle of height d: a class is created with the width, a
+    function is called with height and width. Raises UsageError if the kernel does not exist or
+    cannot be made.
     """
     width = (options or {}).get("width")
     if name not in KERNELS:
@@ -164,7 +165,9 @@ def refuse_options(name: str, kind: str, given: Iterable[str]) -> None:
         takes = (*entry.takes, *entry.takes_on.get(kind, ()), *OF_KIND.get(kind, ()))
     for option in given:
         if option not in takes:
-            known = f"It takes {', '.join(takes)}." if takes else "Your own kernels take none."
+            known = (
+                f"It takes {', '.join(takes)}." if takes else "Your own kernels take no options."
+            )
             raise UsageError(
                 f"kernel {name} takes no option {option!r} on {kind} devices", hint=known
             )
@@ -186,14 +189,14 @@ def _users_own(name: str, width: int | None) -> Kernel:
     if not (colon and module_name and attribute):
         raise UsageError(
             f"there is no kernel {name!r}{meant(name, KERNELS)}",
-            hint=f"There are {', '.join(KERNELS)}; or give your own as module:name.",
+            hint=f"Kernels: {', '.join(KERNELS)}, or your own as module:name.",
         )
     try:
         found = getattr(importlib.import_module(module_name), attribute)
     except (Exception, SystemExit) as error:  # the user's module may raise anything on import
         raise UsageError(
             f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
-            hint="Modules are looked up in the current folder and in PYTHONPATH.",
+            hint="Python searches modules in the current folder and in PYTHONPATH.",
         ) from error
     if isinstance(found, type):
         kernel = found() if width is None else found(width=width)

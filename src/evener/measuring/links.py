@@ -144,9 +144,10 @@ def measure_links(
     sizes: Sequence[int] = SIZES,
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
 ) -> list[NamedLink]:
-    """Measure the links from the first core, or rank, to each other one; then to all at once.
+    """Measure the links from the first end to each other end, then to all at once.
 
-    between: "cores", "threads", "ranks" or "gpu". cpus: the cores at the ends, or the GPUs' indices
+    Ends are cores, ranks or GPUs. between: "cores", "threads", "ranks" or "gpu". cpus: the cores at
+    the ends, or the GPUs' indices
     for "gpu". comm: for "ranks"; ranks above 0 return an empty list. Raises UsageError for fewer
     than two ends, ToolError if a GPU does not exist.
     """

@@ -76,7 +76,7 @@ class LoadPlan(Protocol):
 
 
 class LoadCeiling:
-    """The load from which on nothing is tried on a device, because it failed or was too slow.
+    """The load from which on no load is tried on a device, because it failed or was too slow.
 
     If memory ran out, bisection on a logarithmic scale finds the capacity: the largest load that
     was measured, when a load at most a tenth above it failed.
@@ -101,7 +101,7 @@ class LoadCeiling:
         if isinstance(outcome, Point):
             self._lost = 0
             if outcome.slow or outcome.sample.status == "slower":
-                self._lower(outcome.load, "beyond a load that took too long")
+                self._lower(outcome.load, "above a load that took too long")
                 self.too_slow = True
             if outcome.sample.status == "ok":
                 self.largest = max(self.largest, outcome.load)
@@ -110,13 +110,13 @@ class LoadCeiling:
 
     def _add_gap(self, gap: Gap) -> None:
         if gap.kind == "memory":
-            self._lower(gap.load, "beyond a load that did not fit")
+            self._lower(gap.load, "above a load that did not fit in memory")
             self.short_of_memory = True
         elif gap.kind == "stuck":
-            self._lower(gap.load, "beyond a load that could not be prepared in time")
+            self._lower(gap.load, "above a load that could not be prepared in time")
         self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
         if self._lost >= MAX_LOST:
-            self.given_up, self.why = True, f"its process was lost {MAX_LOST} times in a row"
+            self.given_up, self.why = True, f"its process ended {MAX_LOST} times in a row"
 
     def _lower(self, load: float, why: str) -> None:
         if load < self.load:
@@ -125,7 +125,7 @@ class LoadCeiling:
     def between(self, slow: float = math.inf) -> int | None:
         """Return a load between the largest that fits and the least that does not, or None.
 
-        Returns None if these two are close. slow: ratio up to which they count as close if the
+        Returns None if these two are close. slow: ratio up to which the two count as close if the
         least load took too long.
         """
         if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
@@ -138,7 +138,7 @@ class LoadCeiling:
 class GridPlan:
     """Plan that tries every load of a list in rising order, then searches the capacity.
 
-    search: whether loads between those of the list are tried to find the capacity if memory ran
+    search: whether to try loads between two loads of the list to find the capacity if memory ran
     out.
     """
 

@@ -47,7 +47,7 @@ def measured_platform(
     """Return this computer with measured speeds [rows/s of spmv] and links between its cores.
 
     found: the described computer. rows: load of each core and GPU. say: called with a sentence for
-    each speed or link that could not be measured, or not precisely. Raises NotFoundError if the
+    each speed or link that could not be measured precisely, or at all. Raises NotFoundError if the
     speed of no core could be measured.
     """
     devices = found.platform.devices
@@ -85,7 +85,10 @@ def _workers(devices: Sequence[Device], say: Say) -> list[Worker]:
     """
     gpus = [device for device in devices if device.kind == "cuda"]
     if any(isinstance(gpu.gpu, str) for gpu in gpus):
-        say("GPUs are not measured, because some are instances of a GPU: their speeds stay guessed")
+        say(
+            "GPUs are not measured, because some are instances of a GPU: their speeds remain "
+            "guesses"
+        )
         gpus = []
     cores = [(device, cpu) for device in devices if device.kind == "cpu" for cpu in device.cores]
     share = memory_share(max(len(cores) + len(gpus), 1))
@@ -121,7 +124,7 @@ def known_speeds(
                 width = outcome.sample.half_width / outcome.sample.seconds
                 busy = f"; other processes had its core {1 - outcome.share:.0%} of the time"
                 say(
-                    f"{name}: speed known to {width:.0%} only"
+                    f"{name}: the speed is known only to {width:.0%}"
                     + (busy if outcome.share < BUSY else "")
                 )
         elif outcome is not None:
@@ -146,8 +149,8 @@ def speeds_of_devices(
 ) -> dict[str, float]:
     """Return the speeds of the measured devices, each the sum over its cores [rows/s].
 
-    A core that was not measured counts as the median of the others. Raises NotFoundError if there
-    are cores and none was measured.
+    A core that was not measured counts as the median of the measured cores. Raises NotFoundError if
+    there are cores and none was measured.
     """
     cpus = [device for device in devices if device.kind == "cpu"]
     names = {d.name: [_core_name(d, cpu) for cpu in d.cores] or [d.name] for d in cpus}
@@ -172,7 +175,10 @@ def with_measured(
     guessed = {name: keys - measured.get(name, set()) for name, keys in found.guessed.items()}
     title = found.platform.name.replace(GUESSED_SPEEDS, SPMV_SPEEDS)
     platform = replace(found.platform, devices=devices, levels=levels, name=title)
-    how = f"speed, alpha_us, GB_per_s: measured where not marked, speeds all at once by {KERNEL}"
+    how = (
+        "speed, alpha_us, GB_per_s: measured unless marked; speeds of all devices at once, by "
+        f"{KERNEL}"
+    )
     return Described(platform, guessed, (*found.sources, how))
 
 
@@ -245,9 +251,9 @@ def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -
     """Return the machine of all ranks, the same on every rank.
 
     Speeds [rows/s of spmv] are measured on all ranks at once, links by MPI messages. rows: load of
-    each device. say: called with a sentence for each speed or link that could not be measured, or
-    not precisely. Raises UsageError if ranks share a core, NotFoundError if no speed could be
-    measured.
+    each device. say: called with a sentence for each speed or link that could not be measured
+    precisely, or at all. Raises UsageError if ranks share a core, NotFoundError if no speed could
+    be measured.
     """
     places = cores()
     (mine,) = devices_of_rank(None, comm, [core.cpu for core in places])
@@ -349,7 +355,7 @@ def median_link(links: Sequence[Link]) -> Link | None:
 
 
 def link_of_ranks(comm: Comm, a: int, b: int, say: Say) -> Link:
-    """Return, on all ranks, the link between ranks a and b, measured while the others sleep."""
+    """Return, on all ranks, the link between ranks a and b, measured while other ranks sleep."""
     found: FittedLink | EvenerError | None = None
     if comm.rank == a:
         ping = RankPing(comm, [b])

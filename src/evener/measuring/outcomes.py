@@ -34,10 +34,10 @@ class Precision:
     """When a point is measured precisely enough, and when to give up.
 
     precision: half the width of the confidence interval over the mean. confidence: of the interval.
-    repetitions: largest number. seconds [s]: limit for all repetitions of a point, and for
+    repetitions: maximum number. seconds [s]: limit for all repetitions of a point, and for
     preparing it. shortest [s]: least time between two readings of the clock. least [s]: of all
-    repetitions together, so that they are not all in one time slice of a shared core. slowest
-    [units/s]: a repetition with a lower speed is not waited for (section 4.3.1 of [Cla14]_).
+    repetitions in total, so that they are not all in one time slice of a shared core. slowest
+    [units/s]: a repetition with a lower speed is stopped (section 4.3.1 of [Cla14]_).
     outliers: largest fraction of the repetitions that may be excluded because they are far slower
     than the rest.
 
@@ -80,7 +80,7 @@ class Precision:
 
 @dataclass(frozen=True)
 class Point:
-    """A measured sample, and what was unusual about it.
+    """A measured sample, and facts about its measurement.
 
     outliers: number of slow repetitions excluded. drift: change from the first to the last
     repetition over the mean; 0 if it may be random. reached: whether the interval is as narrow as

@@ -77,7 +77,7 @@ class Rectangles:
         return surface, missing
 
     def remarks(self) -> list[str]:
-        """Return comments for the file: how it was measured, what was not measured, and why."""
+        """Return comments for the file: how it was measured, unmeasured rectangles, and reasons."""
         missing = self.surface()[1]
         stopped = [
             f"{round(sample.load)} x {width}"
@@ -87,12 +87,9 @@ class Rectangles:
         ]
         said = [*self.notes]
         if missing:
-            said.append(f"not measured, given the speed of the next one: {', '.join(missing)}")
+            said.append(f"not measured; the file repeats the next speed: {', '.join(missing)}")
         if stopped:
-            said.append(
-                f"stopped before they were done, given {SLOWER:g} times the seconds until then: "
-                f"{', '.join(stopped)}"
-            )
+            said.append(f"stopped early, seconds multiplied by {SLOWER:g}: {', '.join(stopped)}")
         said += [f"area {area:g} ({gap.kind}): {gap.message}" for area, gap in self._gaps()]
         return said
 

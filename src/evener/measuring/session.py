@@ -41,9 +41,9 @@ JOURNAL = ".journal"  # appended to the name of the output file
 class Settings:
     """Settings of a measurement: kernel, devices, loads, precision.
 
-    loads [units]: those of a grid. adaptive: 0 for the grid; otherwise the number of loads to
-    choose between the lowest and highest of them. total [units]: a load whose division matters
-    most, or None; tolerance: relative change of the sizes below which adaptive measuring ends.
+    loads [units]: a grid. adaptive: 0 for the grid; otherwise the number of loads to choose between
+    its lowest and highest load. total [units]: a load whose division matters most, or None;
+    tolerance: relative change of the sizes below which adaptive measuring ends.
     memory [B]: limit of each device's kernel. options: of the kernel. graph: its matrix, instead of
     a generated one; source: where the matrix comes from.
     """
@@ -92,7 +92,7 @@ def measure(
     """Measure all devices, write the file of speeds, return the records.
 
     Outcomes that an interrupted run left in the journal are not measured again. comm: the ranks
-    that measure together, each with settings of its own devices; rank 0 writes, every rank returns
+    that measure together, each with settings for its devices; rank 0 writes, every rank returns
     all records. Raises NotFoundError if no load of any device could be measured.
     """
     comm = comm or one_rank()
@@ -150,7 +150,7 @@ def running(
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
 ) -> list[DeviceRecord]:
-    """Measure all loads; then one load of each device again, and once with the others idle."""
+    """Measure all loads; then one load of each device again, and once with idle companions."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
         bench,
@@ -185,7 +185,7 @@ def _campaigns(
 
 
 def _middle(record: DeviceRecord) -> list[int]:
-    """Return a list of a device's middle load, empty if nothing was measured."""
+    """Return a list with a device's middle load; empty if nothing was measured."""
     loads = [round(s.load) for s in record.samples if s.status == "ok"]
     return [loads[len(loads) // 2]] if loads else []
 
@@ -215,7 +215,7 @@ def plans_of(
 def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
     """Yield the devices of all ranks; this rank's processes end afterwards.
 
-    If a matrix is given, they read it from a temporary file.
+    If a matrix is given, the processes read it from a temporary file.
     """
     with private_folder() as folder:
         options = dict(settings.options)

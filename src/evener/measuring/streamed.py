@@ -3,8 +3,8 @@
 C (rows x columns) += column (rows x b) times row (b x columns). The row stays on the device; strips
 of rows of C and of the column are sent to it, computed, and sent back, each through one of `slots`
 buffers. With two, a strip is computed while the next one is sent and the previous one comes back
-(double buffering). `StreamedDevice` computes how long that takes from stated costs of copies, for
-devices that are not present ([Cla14]_, figure 1.1b, is of such a kernel).
+(double buffering). `StreamedDevice` predicts the duration from stated costs of copies, for devices
+that are not present ([Cla14]_, figure 1.1b, shows such a kernel).
 """
 
 from __future__ import annotations

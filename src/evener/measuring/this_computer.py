@@ -1,7 +1,7 @@
 """This computer, as this process may use it: cores, caches, memory (/sys), GPUs (nvidia-smi).
 
-CPU affinity, limits of the control group and CUDA_VISIBLE_DEVICES are respected. Slurm's nodes are
-described by scontrol. machine.py measures what is described here.
+CPU affinity, limits of the control group and CUDA_VISIBLE_DEVICES are respected. scontrol describes
+Slurm's nodes. machine.py measures speeds and links of this computer.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def gpus_here() -> Sequence[ComputerGpu]:
 
 
 def _gpus_here() -> tuple[Sequence[ComputerGpu], tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Return the GPUs that may be used, in CUDA's order; notes on the others; and the source."""
+    """Return the GPUs that may be used, in CUDA's order; notes on omitted GPUs; and the source."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return (), (), ()

@@ -182,7 +182,7 @@ class _Round:
                     self._stop_slow(i)
 
     def stop(self) -> None:
-        """Stop the devices that continued executing only to keep the others company."""
+        """Stop the devices that continue executing only to load the computer."""
         for worker in self._active.values():
             worker.send({"stop": True})
         for i, worker in self._active.items():

@@ -269,7 +269,10 @@ def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, A
         if not row:
             continue
         if len(row) != len(names):
-            yield line, f"{len(row)} fields, where the first line names {len(names)}"
+            yield (
+                line,
+                f"the line has {len(row)} fields, but the first line names {len(names)} columns",
+            )
             continue
         yield line, dict(zip(names, row, strict=True))
 

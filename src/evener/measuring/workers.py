@@ -107,7 +107,7 @@ class Worker:
         self.send({"load": load, "precision": asdict(precision)})
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send one message. Raises nothing if the process has ended; `receive` does."""
+        """Send one message. Raises no error if the process has ended; `receive` then raises it."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(as_line(message))
@@ -127,7 +127,7 @@ class Worker:
         return self._inbox is not None and self._inbox.has_message
 
     def death(self) -> str:
-        """Return a text that says how the process ended; if it is still running, kill it."""
+        """Return how the process ended, as text; kill it if it is still running."""
         assert self._process is not None
         try:
             code = self._process.wait(1.0)

@@ -7,10 +7,11 @@ plan.py            Plan, Certificate, Prediction, Evaluation: all that a plan st
 workload.py        Workload: what one iteration computes and sends
 tiling.py          Tiling: rectangles of a dense matrix
 advice.py          Advice, Choice: sets of devices worth using
-costs.py           what metrics.predicted_seconds is computed from: seconds per message and value
-exchange_costs.py  Quotient: which blocks exchange how much; ExchangeCosts: the seconds it takes
-metrics.py         predicted seconds, edge cut, volumes, as partitioners and searches use them
-recount/           the same figures for certificates, by code that shares nothing with metrics.py
+costs.py           inputs of metrics.predicted_seconds: seconds per message and per value
+exchange_costs.py  Quotient: values that blocks exchange; ExchangeCosts: the seconds of this
+exchange metrics.py         predicted seconds, edge cut, volumes, as partitioners and searches use
+them recount/           computes the same figures for certificates, by code that shares nothing with
+metrics.py
 
-Imports graphs and platforms.
+This package imports graphs and platforms.
 """

@@ -16,10 +16,11 @@ WORTH = 1.005  # ratio below which times count as equal
 class Choice:
     """One set of devices and the predicted seconds of an iteration on it.
 
-    devices: indices, ascending; nodes: number of nodes, in a table of whole nodes. seconds [s]: per
-    iteration; planned: whether seconds come from a real partition; otherwise they are an estimate,
-    corrected by plans of other sets. speed_up: over the best single device; efficiency: (work / sum
-    of speeds) / seconds. cost, energy [J]: of 1,000 iterations, None if a device does not state it.
+    devices: indices, ascending; nodes: number of whole nodes, for choices of whole nodes only.
+    seconds [s]: per iteration; planned: whether seconds come from a real partition; otherwise they
+    are an estimate, corrected by plans of other sets. speed_up: over the best single device;
+    efficiency: (work / sum of speeds) / seconds. cost, energy [J]: of 1,000 iterations, None if a
+    device does not state it.
     """
 
     devices: IntVector
@@ -60,7 +61,7 @@ class Advice:
         first = f"best {best.devices.size:,} of {plural(self.platform.k, 'device')}"
         second = f"knee {plural(knee.devices.size, 'device')}, {time_of(knee.seconds, self.ideal)}"
         return two_lines("Advice", [first, f"{time_of(best.seconds, self.ideal)} per iteration"],
-                         [second, f"{plural(len(self.choices), 'set')} weighed"])  # fmt: skip
+                         [second, f"{plural(len(self.choices), 'set')} considered"])  # fmt: skip
 
     def _repr_html_(self) -> str:
         html: str = from_above("evener.reporting.notebook:advice_html")(self)

@@ -22,7 +22,7 @@ class Contiguous(NamedTuple):
 
     @property
     def places(self) -> IntVector:
-        """(n,) position of each vertex in the order: the inverse permutation."""
+        """Position of each vertex in the order, (n,): the inverse permutation."""
         found = np.empty_like(self.order)
         found[self.order] = np.arange(self.order.size)
         return found

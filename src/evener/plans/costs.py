@@ -3,9 +3,9 @@
 For searches and refinement: `message_costs` turns a link's beta [s/B] into seconds per value, by
 the workload's bytes per value. `costs_of` computes them for every pair of devices, as arrays for
 kernels; evener.plans.exchange_costs and metrics.predicted_seconds compute them only for pairs that
-exchange something. Certificates use neither: evener.plans.recount computes seconds from bytes by
-itself, so that an error here is noticed. Tests compare all three with a slow computation in plain
-Python.
+exchange something. Certificates use none of these: evener.plans.recount computes seconds from bytes
+independently, so that an error here is detected. Tests compare all three with a slow computation in
+plain Python.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def message_costs(
 
 
 def fixed_seconds(platform: Platform, workload: Workload) -> FloatArray:
-    """Return (k,) seconds per iteration of each device in use, whatever its load [s]."""
+    """Return the fixed seconds per iteration of each device in use, at any load, (k,) [s]."""
     return np.asarray(platform.fixed_seconds + workload.fixed_seconds)
 
 
@@ -94,7 +94,7 @@ class Costs:
         return int(self.first.size)
 
     def compute_seconds(self, loads: FloatArray) -> FloatArray:
-        """Return (k,) the seconds that each device computes at its load (k,) [s]."""
+        """Return the time that each device computes at its load, (k,) [s]; loads (k,) [units]."""
         speed = np.empty(self.k)
         for devices, own in self._alike:
             speed[devices] = np.interp(loads[devices], self.knot_load[own], self.knot_speed[own])

@@ -57,7 +57,7 @@ class EdgePartition:
         return self
 
     def loads(self, edges: EdgeList) -> FloatArray:
-        """(k,) work of each block's edges [units]."""
+        """Return the work of each block's edges, (k,) [units]."""
         return np.bincount(self.part, edges.weights, self.k).astype(np.float64)
 
 
@@ -82,7 +82,7 @@ class EdgeMetrics:
 
     @property
     def bytes(self) -> FloatArray:
-        """(k,) memory of each block [B]: its edges, and a copy of each of its vertices."""
+        """Memory of each block, (k,) [B]: its edges, and a copy of each of its vertices."""
         return self.edges * BYTES_PER_LISTED_EDGE + self.vertices * BYTES_PER_VERTEX
 
     @property
@@ -91,7 +91,7 @@ class EdgeMetrics:
         return int(self.vertices.max(initial=0))
 
     def relative_to(self, targets: npt.NDArray[np.float64]) -> FloatArray:
-        """(k,) loads as multiples of targets (k,), which may be in any unit."""
+        """Return loads as multiples of targets (k,), which may be in any unit, (k,)."""
         wanted = np.asarray(targets, np.float64)
         return np.asarray(self.loads / (wanted / wanted.sum() * self.loads.sum()))
 
@@ -105,14 +105,14 @@ class EdgeMetrics:
     def exchanged_bytes(self, bytes_per_value: float = BYTES_PER_VALUE) -> float:
         """Return the bytes that all devices send in an iteration: a value to and from each copy.
 
-        One copy of a vertex is its master; each other copy sends the master a value, and receives
-        one.
+        One copy of a vertex is its master; each other copy sends a value to the master, and
+        receives a value.
         """
         return 2 * self.copies * bytes_per_value
 
 
 def blocks_of_vertices(edges: EdgeList, partition: EdgePartition) -> Part:
-    """Return (n,) int32 the number of blocks with edges of each vertex; 0 for isolated vertices."""
+    """Return the number of blocks with edges of each vertex, (n,) int32; 0 if it has no edge."""
     return _counted(edges, partition)[0]
 
 

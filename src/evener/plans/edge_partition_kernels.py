@@ -1,4 +1,4 @@
-"""The blocks that the edges of each vertex are in."""
+"""Counts the blocks that contain the edges of each vertex."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -10,8 +10,8 @@ from evener.jit import njit
 def count_blocks(tails, heads, part, ends, blocks, vertices):
     """Count the blocks of each vertex (n,), and the vertices of each block (k,).
 
-    ends (n + 1,) int64: the edges of vertex v are ends[v] to ends[v + 1] of all in the order of
-    vertices; on return v's begin is where its end was.
+    ends (n + 1,) int64: in a list of edges by vertex, those of vertex v are ends[v] to ends[v + 1]
+    - 1; on return ends[v] is the old ends[v + 1].
     """
     found = np.empty(2 * tails.size, np.int32)
     for e in range(tails.size):

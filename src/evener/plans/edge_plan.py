@@ -51,7 +51,7 @@ class EdgePlan:
 
     @property
     def holds(self) -> BoolArray:
-        """(k,) whether each block keeps its limits on work, and its bytes fit in the memory."""
+        """Whether each block keeps its limits on work, and its bytes fit in the memory, (k,)."""
         contract, loads = self.contract, self.metrics.loads
         slack = RELATIVE_SLACK * np.maximum(contract.targets, 1.0)
         within = (loads >= contract.low - slack) & (loads <= contract.high + slack)
@@ -59,7 +59,7 @@ class EdgePlan:
 
     @property
     def relative_loads(self) -> FloatArray:
-        """(k,) each block's work as a multiple of its target."""
+        """Each block's work as a multiple of its target, (k,)."""
         return self.metrics.relative_to(self.contract.targets)
 
     def verdict(self) -> str:

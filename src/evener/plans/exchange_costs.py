@@ -52,12 +52,12 @@ class Quotient:
 
     @property
     def block(self) -> IntVector:
-        """(p,) the block to whose row each entry belongs."""
+        """The block to whose row each entry belongs, (p,)."""
         return np.repeat(np.arange(self.k), np.diff(self.starts))
 
     @property
     def received(self) -> IntVector:
-        """(p,) the number of values that each entry's other block sends to this block."""
+        """Number of values that each entry's other block sends to this block, (p,)."""
         # Rows and columns have the same pattern, so a stable sort by column is the transpose.
         by_column = np.lexsort((self.block, self.other))
         return self.sent[by_column]
@@ -109,7 +109,7 @@ NEGLIGIBLE = 1e-12  # relative to the busiest resource's time: shorter messages 
 
 
 def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return (levels,) the bytes per iteration between devices, by their deepest shared level.
+    """Return the bytes per iteration between devices, by their deepest shared level, (levels,).
 
     Summed over all pairs of devices.
     """
@@ -121,7 +121,7 @@ def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -
 
 
 def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return (levels,) bytes x hops [B] per iteration.
+    """Return bytes x hops per iteration, (levels,) [B].
 
     Hops are counted from a device up to the shared level and down to the other device [GPM18]_.
     """
@@ -133,9 +133,10 @@ def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> 
 def communication_seconds(
     between: Quotient, platform: Platform, bytes_per_value: float = BYTES_PER_VALUE
 ) -> FloatArray:
-    """Return (k,) seconds that each device communicates per iteration if it never waits [s].
+    """Return the time that each device communicates per iteration if it never waits, (k,) [s].
 
-    They are the sum over its neighbours of alpha + beta x (bytes sent to + bytes received from it).
+    The seconds are the sum over the device's neighbours of alpha + beta x (bytes sent to + bytes
+    received from it).
     """
     return ExchangeCosts.of(between, platform, bytes_per_value).direct
 
@@ -144,8 +145,8 @@ def communication_seconds(
 class ExchangeCosts:
     """Costs of one exchange of all blocks on a platform.
 
-    Entries (p,) are those of the quotient graph. values (p,): sent plus received; cost: costs of
-    each pair's messages. posting (k,) [s]: sum of the alphas of a device's messages; direct (k,)
+    Entries (p,) are the entries of the quotient graph. values (p,): sent plus received; cost: costs
+    of each pair's messages. posting (k,) [s]: sum of the alphas of a device's messages; direct (k,)
     [s]: the same plus the time of their values.
     """
 
@@ -166,7 +167,7 @@ class ExchangeCosts:
         return cls(between, values, cost, posting, direct)
 
     def held_up(self) -> FloatArray:
-        """Return (k,) the time that the busiest shared link of each device needs [s].
+        """Return the time that the busiest shared link of each device needs, (k,) [s].
 
         Counts all values on the link, in both directions and of all devices. Zero if no link is
         shared.
@@ -180,7 +181,7 @@ class ExchangeCosts:
         return floor
 
     def lateness(self, ready: FloatArray, exact: bool = False) -> FloatArray:
-        """Return (k,) how much longer than `direct` each device's exchange takes [s].
+        """Return how much longer than `direct` each device's exchange takes, (k,) [s].
 
         ready (k,) [s]: when each device begins. A device waits for partners that begin later or
         share their port with others, and for shared links. A message begins when both its ends have

@@ -57,9 +57,10 @@ def edge_cut(between: Quotient) -> float:
 
 
 def comm_volumes(between: Quotient) -> IntVector:
-    """Return (k,) the number of values that each block sends.
+    """Return the number of values that each block sends, (k,).
 
-    A vertex sends one to each other block with a neighbour of it; or one is sent per face.
+    A vertex sends one value to each other block with a neighbour of the vertex; or each face sends
+    one.
     """
     volumes = np.zeros(between.k, np.int64)
     np.add.at(volumes, between.block, between.sent)
@@ -67,19 +68,19 @@ def comm_volumes(between: Quotient) -> IntVector:
 
 
 def neighbours(between: Quotient) -> IntVector:
-    """Return (k,) the number of other blocks each block touches: its messages per exchange."""
+    """Return the number of other blocks that each block touches, (k,): messages per exchange."""
     return np.diff(between.starts)
 
 
 def block_weights(graph: Graph, partition: Partition, constraint: int = 0) -> FloatArray:
-    """Return (k,) the sum of the vertex weights of each block [units]."""
+    """Return the sum of the vertex weights of each block, (k,) [units]."""
     if graph.vwgt is None:
         return block_sizes(partition).astype(np.float64)
     return summed(graph.weights(constraint), partition)
 
 
 def summed(values: NumberArray, partition: Partition) -> FloatArray:
-    """Return (k,) the sum of values (n,) over the vertices of each block."""
+    """Return the sum of values (n,) over the vertices of each block, (k,)."""
     from evener.plans import metrics_kernels as kernels
 
     total = np.zeros(partition.k)
@@ -88,7 +89,7 @@ def summed(values: NumberArray, partition: Partition) -> FloatArray:
 
 
 def block_sizes(partition: Partition) -> IntVector:
-    """Return (k,) the number of vertices of each block."""
+    """Return the number of vertices of each block, (k,)."""
     from evener.plans import metrics_kernels as kernels
 
     count = np.zeros(partition.k, np.int64)
@@ -97,7 +98,7 @@ def block_sizes(partition: Partition) -> IntVector:
 
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
-    """Return (k,) the memory that the vertices and adjacency entries of each block need [B]."""
+    """Return the memory of the vertices and adjacency entries of each block, (k,) [B]."""
     from evener.plans import metrics_kernels as kernels
 
     entries = np.zeros(partition.k, np.int64)
@@ -108,7 +109,7 @@ def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
 
 
 def block_components(graph: Graph, partition: Partition) -> IntVector:
-    """Return (k,) the number of connected pieces of each block; 1 is best, 0 means empty."""
+    """Return the number of connected pieces of each block, (k,); 1 is best, 0 means empty."""
     from evener.plans import metrics_kernels as kernels
 
     count = np.zeros(partition.k, np.int64)
@@ -125,9 +126,9 @@ def imbalance(weights: FloatArray, targets: FloatArray) -> float:
 
 
 def compute_seconds(weights: FloatArray, platform: Platform) -> FloatArray:
-    """Return (k,) seconds each device computes: weight / speed.
+    """Return the seconds that each device computes, (k,): weight / speed.
 
-    With a speed curve, the speed is that at the weight.
+    With a speed curve, the speed is its value at this weight.
     """
     if platform.has_curves:
         return seconds_at(platform, weights)
@@ -135,7 +136,10 @@ def compute_seconds(weights: FloatArray, platform: Platform) -> FloatArray:
 
 
 def boundary_weights(graph: Graph, partition: Partition, work: FloatArray) -> FloatArray:
-    """Return (k,) the work (n,) [units] of vertices with a neighbour in another block."""
+    """Return the work of vertices with a neighbour in another block, (k,) [units].
+
+    work (n,) [units]: of each vertex.
+    """
     from evener.plans import metrics_kernels as kernels
 
     total = np.zeros(partition.k)
@@ -164,7 +168,7 @@ def predicted_seconds(
     A device computes at its speed for its load, communicates for the sum over its neighbours of
     alpha + beta x bytes both ways, waits for partners and shared links, and has fixed costs; with
     overlap it communicates while it computes interior vertices. Without work and neighbours it
-    takes no time. docs/prediction.md defines all of it.
+    takes no time. docs/prediction.md defines all these times.
     """
     between = between or quotient(graph, partition, of_faces=workload.of_faces)
     if any(workload.shares):

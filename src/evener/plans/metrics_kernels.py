@@ -1,12 +1,12 @@
 """Measures a partition in one pass over the edges, and simulates the messages between its blocks.
 
-The quotient graph: boundary vertices are visited block by block, so that one stamp and one counter
-for each other block, reset from the list of blocks touched, give it without hashing.
+The quotient graph is computed without hashing: boundary vertices are visited block by block, with
+one stamp and one counter for each other block, which are reset from the list of blocks touched.
 
 Messages are flows that share ports and links fairly, until each has arrived. Rates are max-min
-fair: all flows get more until a resource is full; its flows keep their rates, and the others get
-more still. Each round finds all resources whose flows are stopped there and nowhere sooner, in two
-passes over the flows; few rounds are needed.
+fair: all rates rise until a resource is full; its flows then keep their rates, and the other rates
+rise further. Each round finds, in two passes over the flows, all resources that limit their flows
+before any other resource does; few rounds are needed.
 """
 
 # mypy: ignore-errors
@@ -46,7 +46,7 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, pair_starts, other, sent
 
     Row b, other[pair_starts[b]:pair_starts[b + 1]], lists the blocks that b touches, ascending;
     sent counts b's vertices with a neighbour there, cut sums the edge weights between the two.
-    adjwgt may be empty: every edge weighs 1. starts, order: as of group_boundary.
+    adjwgt may be empty: every edge weighs 1. starts, order: the results of group_boundary.
     """
     k = starts.size - 1
     weighted = adjwgt.size > 0
@@ -189,11 +189,12 @@ def share_rates(active, starts, uses, costs, room, load, pending, stop, rate):
 
 @njit(cache=True, nogil=True)
 def finish_flows(release, values, starts, uses, costs, size, step, done):
-    """Set done[i] [s]: when flow i, of values[i] > 0 from release[i] on, has arrived.
+    """Set done[i] [s]: the end of flow i, which has values[i] > 0 and begins at release[i].
 
     size: number of resources. Rates change when flows begin or end, but at most once in `step`
-    seconds: flows that begin within a step begin early, the share of those that end within it
-    stays unused until its end. Rates of flows with extreme costs may be infinite or zero.
+    seconds: flows that begin within a step begin at its start, and the bandwidth of flows that end
+    within a step is unused until its end. Rates of flows with extreme costs may be infinite or
+    zero.
     """
     n = release.size
     order, left, rate, needs = np.argsort(release), values.copy(), np.empty(n), np.empty(n)

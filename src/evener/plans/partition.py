@@ -20,8 +20,8 @@ TIME_SLACK = 1e-6  # of a makespan: the search and the certificate sum seconds d
 class Further:
     """Limits on a further weight of the vertices: targets, low, high (k,) [units].
 
-    by: what the targets follow, "speed", "memory" or "equal". Raises InputError unless
-    0 <= low <= high everywhere.
+    by: the property that determines the targets, "speed", "memory" or "equal". Raises InputError
+    unless 0 <= low <= high everywhere.
     """
 
     targets: FloatArray
@@ -87,7 +87,7 @@ class Contract:
                 f"{self.caps[b]} bytes, which no block satisfies"
             )
         if any(one.targets.size != self.k for one in self.further):
-            raise InputError(f"the limits of a further weight do not have {self.k} blocks")
+            raise InputError(f"the limits of a further weight must have {self.k} blocks")
 
     def __repr__(self) -> str:
         capped = int(np.isfinite(self.caps).sum())
@@ -112,18 +112,21 @@ class Contract:
 
     @property
     def shares_of_zero(self) -> npt.NDArray[np.bool_]:
-        """(k,) whether a block must have zero weight."""
+        """Whether a block must have zero weight, (k,)."""
         return np.asarray(self.table("high").max(axis=1) == 0)
 
     def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
-        """Return (k, c) targets, low or high [units], as `name` says, of all c weights."""
+        """Return the targets, low or high of all c weights, (k, c) [units].
+
+        name: which of the three.
+        """
         return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
 
     def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
               ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """Return (k,) whether blocks of these weights [units], vertices and bytes hold.
+        """Return whether blocks of these weights [units], sizes and bytes keep the contract, (k,).
 
-        weights (k,), or (k, c) if vertices have c weights.
+        weights (k,), or (k, c) if vertices have c weights; sizes (k,): numbers of vertices.
         """
         weights = np.asarray(weights).reshape(self.k, self.n_constraints)
         targets = self.table("targets")
@@ -135,7 +138,7 @@ class Contract:
         return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
 
     def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return (k,) whether devices that finish at ends (k,) [s] keep the makespan."""
+        """Return whether devices that finish at ends (k,) [s] keep the makespan, (k,)."""
         return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
 
 
@@ -160,7 +163,9 @@ class Partition:
             raise InputError(
                 f"vertex {v} is in block {part[v]}, but {self.k} blocks are numbered from 0 to "
                 f"{self.k - 1} (vertices are counted from 0, too)",
-                hint=f"Blocks 1 to {self.k} are counted from 1: subtract 1." if from_one else None,
+                hint=f"If blocks are numbered from 1 to {self.k}, subtract 1."
+                if from_one
+                else None,
             )
         object.__setattr__(self, "part", part.astype(np.int32))
 
@@ -216,7 +221,7 @@ class Mapping:
 
     @property
     def moved(self) -> int:
-        """Number of blocks whose device is not the one with the block's number."""
+        """Number of blocks b that are not on device b."""
         return int((self.device != np.arange(self.device.size)).sum())
 
     def applied(self, partition: Partition) -> Partition:

@@ -98,7 +98,7 @@ class Certificate:
 
     @property
     def fullness(self) -> FloatArray:
-        """(k, c) weight / target of each block's weights; a target of zero counts as 1e-300."""
+        """Weight / target of each block's weights, (k, c); a target of zero counts as 1e-300."""
         weights = np.column_stack([self.weights, self.further])
         return np.asarray(weights / self.contract.table("targets").clip(1e-300))
 
@@ -150,12 +150,12 @@ class Prediction:
 
     @property
     def seconds(self) -> FloatArray:
-        """(k,) time of each device per iteration, without its delay [s]."""
+        """Time of each device per iteration, without its delay, (k,) [s]."""
         return self.compute + self.communicate + self.fixed - self.overlapped
 
     @property
     def ends(self) -> FloatArray:
-        """(k,) time when each device finishes, including its delay [s]."""
+        """Time when each device finishes, including its delay, (k,) [s]."""
         return self.seconds + self.delay
 
     @property
@@ -165,7 +165,7 @@ class Prediction:
 
     @property
     def bottleneck(self) -> int:
-        """Index of the device that finishes last; of several, the one with the least delay."""
+        """Index of the device that finishes last; if there are several, the least delayed one."""
         last = np.flatnonzero(self.ends >= self.makespan * (1 - AT_ONCE))
         return int(last[self.delay[last].argmin()]) if last.size else int(self.ends.argmax())
 
@@ -322,9 +322,10 @@ def arcs_remark(
         return ""
     few, many = used[density.argmin()], used[density.argmax()]
     return (
-        f"{platform.names[few]} has {density.min():.3g} arcs a vertex, {platform.names[many]} "
-        f"{density.max():.3g}: where the work follows the arcs, as in PageRank, computing takes "
-        f"{times(cost)} times as long; --weights degree or --kernel pagerank balances it."
+        f"{platform.names[few]} has {density.min():.3g} arcs per vertex, "
+        f"{platform.names[many]} {density.max():.3g}: if work is proportional to arcs, as in "
+        f"PageRank, computing takes {times(cost)} times as long; --weights degree or --kernel "
+        "pagerank balances it."
     )
 
 
@@ -378,7 +379,7 @@ class Rival:
 
     @property
     def nearest(self) -> Stage:
-        """The stage of least predicted seconds, except the one before a repair."""
+        """The stage of least predicted seconds, except the stage before a repair."""
         repaired = any(one.name == ENFORCED for one in self.stages)
         kept = self.stages[1:] if repaired else self.stages
         return min(kept, key=lambda one: np.inf if one.seconds is None else one.seconds)
@@ -394,7 +395,7 @@ class Plan:
     options: all options that influenced the result. graph: counts of its vertices and edges.
     inputs: file name -> SHA-256. versions: program -> version. notes: sentences for the user.
     mapping: the devices of the partitioner's blocks, already applied to the partition, or None.
-    stages: figures after each step, the last those of the result; may be empty. rival: another
+    stages: figures after each step, the last of which is the result; may be empty. rival: another
     tool's partition to compare with, or None. cpu_seconds: of the partitioner [s]; None if the plan
     was read, as the file does not contain it. source: the divided graph and its mesh, for pictures;
     None if the plan was read, or if the graph has more than MOST_DRAWN vertices. A notebook shows
@@ -440,8 +441,8 @@ class Plan:
     def explain(self) -> str:
         """Return why an iteration takes as long as it does, and what would make it faster.
 
-        The verdict, other partitions that were tried, the slowest device, changes of the machine
-        that help most, and the notes, as `evener plan` prints them.
+        The text has the verdict, other partitions that were tried, the slowest device, the changes
+        of the machine that help most, and the notes, as `evener plan` prints them.
         """
         text: str = from_above("evener.reporting.explanation:explanation")(self)
         return text

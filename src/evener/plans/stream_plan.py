@@ -54,7 +54,7 @@ class StreamPlan:
 
     @property
     def loads(self) -> FloatArray:
-        """(k,) seconds of each device in an iteration, by the plan's cost model."""
+        """Seconds of each device in an iteration, by the plan's cost model, (k,)."""
         if self.options.get("overlap"):
             return np.maximum(self.computing, self.communicating)
         return np.asarray(self.computing + self.communicating)
@@ -77,6 +77,6 @@ class StreamPlan:
             several = int(np.count_nonzero(np.bincount(self.copy_of) > 1))
             copied = f" {plural(several, 'filter')} in copies."
         return (
-            f"Period {duration(self.period)}{ratio}; {self.bottleneck} is busiest, "
+            f"Period {duration(self.period)}{ratio}; {self.bottleneck} is busiest; "
             f"{self.used:,} of {self.platform.k:,} devices have filters.{copied}"
         )

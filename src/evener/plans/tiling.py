@@ -16,7 +16,7 @@ MAX_SIDE = 2**31 - 1  # blocks: areas then fit into 64 bits
 
 @dataclass(frozen=True, eq=False)
 class Tiling:
-    """k rectangles, one a device, that cover a matrix of `shape` blocks, each block once.
+    """k rectangles, one per device, that cover a matrix of `shape` blocks, each block once.
 
     top, left, height, width (k,) int64 [blocks]; the matrix has shape = (rows, columns) [blocks] of
     `block` x `block` elements each. A device without blocks has height or width 0. Raises
@@ -62,15 +62,15 @@ class Tiling:
 
     @property
     def areas(self) -> npt.NDArray[np.int64]:
-        """(k,) number of blocks in each rectangle."""
+        """Number of blocks in each rectangle, (k,)."""
         return np.asarray(self.height * self.width)
 
     @property
     def half_perimeters(self) -> npt.NDArray[np.int64]:
-        """(k,) height + width [blocks], 0 if a rectangle is empty.
+        """Height + width of each rectangle, (k,) [blocks]; 0 for an empty rectangle.
 
-        This is what a device receives in every step of a matrix product, in blocks: its height in
-        blocks of A's pivot column, and its width in blocks of B's pivot row.
+        This is the number of blocks that a device receives in every step of a matrix product: its
+        height in blocks of A's pivot column, and its width in blocks of B's pivot row.
         """
         return np.asarray(np.where(self.areas > 0, self.height + self.width, 0))
 
@@ -89,14 +89,14 @@ class Tiling:
         return int(strips.shape[1]) if strips[1].sum() == self.shape[1] else 0
 
     def group_half_perimeters(self, groups: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Return (g,) the number of distinct rows and columns [blocks] that each group covers.
+        """Return the number of distinct rows and columns that each group covers, (g,) [blocks].
 
         groups (k,): group of each rectangle, 0 to g - 1; for example the node, whose devices share
         the received data. Raises InputError unless groups are k non-negative integers.
         """
         group = as_integers(groups, "groups")
         if group.shape != self.top.shape or (group.size and group.min() < 0):
-            raise InputError(f"{self.k} rectangles need as many groups, none below zero")
+            raise InputError(f"{self.k} rectangles need {self.k} groups, numbered from 0")
         used = self.areas > 0
         found = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
         for first, length in ((self.top, self.height), (self.left, self.width)):
@@ -114,9 +114,10 @@ class Tiling:
         return half_perimeter_bound(self.areas if areas is None else np.asarray(areas, float))
 
     def spans(self, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
-        """Return (k, 4) first row, end row, first column, end column [elements], ends exclusive.
+        """Return first row, end row, first column, end column of each device, (k, 4) [elements].
 
-        shape: of the matrix [elements]; the last blocks of rows and columns may be smaller.
+        Ends are exclusive. shape: of the matrix [elements]; the last blocks of rows and columns may
+        be smaller.
         """
         for side, blocks in zip(shape, self.shape, strict=True):
             if -(-side // self.block) != blocks:

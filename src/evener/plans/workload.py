@@ -1,6 +1,6 @@
 """Workload: the cost of an iteration per vertex and per edge, and what it sends.
 
-A vertex stands for a matrix row with its nonzeros, so its work counts both. Work is scaled so that
+A vertex represents a matrix row with its nonzeros, so its work counts both. Work is scaled so that
 its sum is the graph's weight: speeds keep their unit.
 """
 
@@ -88,7 +88,8 @@ class Workload:
                 f"an edge weighs {graph.adjwgt[parts[0]]:g}" if parts.size else "edges weigh more"
             )
             raise InputError(
-                f"{what}: counting faces needs whole numbers above zero with a sum below 2^31",
+                f"{what}: counting faces needs edge weights that are whole numbers above zero, "
+                "with a sum below 2^31",
                 hint="--exchange vertices does not depend on edge weights.",
             )
 
@@ -103,7 +104,7 @@ class Workload:
         return moved if any(moved) else (self.flops_per_vertex, self.flops_per_edge)
 
     def work(self, graph: Graph) -> FloatArray:
-        """Return (n,) the work of each vertex [units]; the sum is the graph's total weight.
+        """Return the work of each vertex, (n,) [units]; the sum is the graph's total weight.
 
         Proportional to per_vertex + per_edge x degree, or the vertex weights if the workload states
         neither. Raises InputError if only edges have a cost and there are none.
@@ -121,7 +122,7 @@ class Workload:
         return np.asarray(own * (graph.total_weight / max(total, 1e-300)), np.float64)
 
     def without_work(self) -> Workload:
-        """Return a workload of the same messages and overlap, if a graph's weights are the work."""
+        """Return the workload without its work, for a graph whose weights are the work."""
         return replace(
             self, flops_per_vertex=0, flops_per_edge=0, bytes_per_vertex=0, bytes_per_edge=0
         )

@@ -92,7 +92,8 @@ class Computer:
     near: processors near each PCI address. caches: size [B] of one cache and its number of
     processors, by name, such as "L2". usable [B]: the total memory that may be used, if the system
     or a control group limits it. numbering_guessed: whether processor numbers are assumed.
-    read_from: sources of the data, such as ("cores", "hwloc 2.9"). notes: what is left out.
+    read_from: sources of the data, such as ("cores", "hwloc 2.9"). notes: sentences on omitted
+    data.
     """
 
     host: str = ""
@@ -115,7 +116,7 @@ class Computer:
 
 
 def restricted(computer: Computer, cpus: Collection[int], most: int | None = None) -> Computer:
-    """Return the computer with only the cores that have one of these processors; the first `most`.
+    """Return the computer with only the cores that have one of these processors, at most `most`.
 
     Raises InputError if no core is left.
     """
@@ -165,8 +166,8 @@ def memory_of_cores(computer: Computer) -> dict[int, float]:
 def readable_memory(size: float) -> float:
     """Return a detected memory [B], rounded down to four digits in GiB, for readability.
 
-    It is rounded down because a device must not appear to have more than it has. Before that, it is
-    rounded to whole bytes: shares of cores add up to a little less than 16 GiB, which must not
-    become 15.99.
+    It is rounded down so that a device never appears to have more memory than it has. Before that,
+    the size is rounded to whole bytes: shares of cores add up to a little less than 16 GiB, which
+    must not become 15.99.
     """
     return float(_DIGITS.divide(Decimal(round(size) or size), Decimal(GIB))) * GIB

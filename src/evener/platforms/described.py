@@ -31,12 +31,12 @@ PER = ("core", "numa", "socket", "node", "gpu")
 SPMV_SPEEDS = "rows of spmv a second"  # end of a platform's name if it has such speeds
 GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
-    "speed": "speed: guessed rows a second of a sparse product, from clock x vector width of cores "
-    "and the bandwidth of a GPU's memory; --measure measures it",
-    "alpha_us": "alpha_us, GB_per_s: guessed, as such links usually are; --measure measures them",
-    "fixed_seconds": "fixed_seconds: guessed, one kernel launch of a GPU an iteration; a "
-    "solver that launches several takes a multiple: state your own",
-    "memory_GiB": "memory_GiB: guessed where marked, the least that GPUs of this name have",
+    "speed": "speed: guessed rows per second of a sparse product, from clock x vector width of "
+    "cores, and from memory bandwidth of GPUs; --measure measures it",
+    "alpha_us": "alpha_us, GB_per_s: guessed, typical of such links; --measure measures them",
+    "fixed_seconds": "fixed_seconds: guessed, one kernel launch of a GPU per iteration; for a "
+    "solver with several launches, state a multiple",
+    "memory_GiB": "memory_GiB: guessed where marked, the smallest memory of GPUs with this name",
     "cores": "cores: guessed, numbered as Linux usually does, socket by socket",
 }
 LEVELS = ("cluster", "machine", "socket", "numa", "cache")
@@ -46,8 +46,8 @@ LEVELS = ("cluster", "machine", "socket", "numa", "cache")
 class Described:
     """A platform, and the origin of its values.
 
-    guessed: guessed keys of a machine file, such as "speed", by device; those of links by "level
-    NAME". sources: sentences on what was read from where, what was measured and what is left out.
+    guessed: guessed keys of a machine file, such as "speed", by device; keys of links by "level
+    NAME". sources: sentences on the origin of data, on measurements and on omitted data.
     """
 
     platform: Platform

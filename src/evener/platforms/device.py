@@ -67,7 +67,7 @@ class Device:
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
-            raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
+            raise InputError(f"a device name must not be empty or padded, unlike {self.name!r}")
         if any("\ud800" <= c <= "\udfff" for c in self.name):
             raise InputError(f"a device name must be valid UTF-8, unlike {self.name!r}")
         if not (_is_number(self.speed) and self.speed > 0):
@@ -86,7 +86,9 @@ class Device:
         if not self.kind:
             raise InputError(f"the kind of device {self.name!r} must not be empty")
         if self.at and not all(part.strip() for part in self.at.split("/")):
-            raise InputError(f"device {self.name!r} is at {self.at!r}, where a part is empty")
+            raise InputError(
+                f"device {self.name!r} is at {self.at!r}, but a part of a place must not be empty"
+            )
         for key, value in self.capabilities.items():
             if not _is_number(value):
                 raise InputError(f"{key} of device {self.name!r} must be finite, not {value}")

@@ -101,8 +101,8 @@ def note_on_middle(platform: Platform) -> str | None:
     if middle is None or slow is None or middle >= slow:
         return None
     return (
-        f"middle devices have speed {middle:.3g}, less than slow ones ({slow:g}): equation 5 of "
-        "the paper to the letter"
+        f"middle devices have speed {middle:.3g}, less than slow ones ({slow:g}): equation 5 "
+        "of the paper gives this"
     )
 
 
@@ -118,13 +118,13 @@ def topo3(
     """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest slow ([LDHT]_, VI-C).
 
     k counts devices, 96 or 192 (the paper has 182, which is not 8 nodes of 24), as does fast, 24 or
-    48. The paper gives no speeds and memories: those of Table III are used. Otherwise as topo1;
-    raises UsageError for other counts.
+    48. The paper gives no speeds and memories; this function uses those of Table III. Otherwise as
+    topo1; raises UsageError for other counts.
     """
     if k not in TOPO3_K or fast not in TOPO3_FAST:
         raise UsageError(
-            f"TOPO3 has whole nodes of {DEVICES_PER_NODE} devices: k is 96 or 192 (4 or 8 nodes), "
-            f"of which 24 or 48 (1 or 2 nodes) are fast; not k {k}, fast {fast}"
+            f"TOPO3 has whole nodes of {DEVICES_PER_NODE} devices: k must be 96 or 192 (4 or 8 "
+            f"nodes), fast 24 or 48 (1 or 2 nodes), not k {k}, fast {fast}"
         )
     return _fast_and_slow("topo3", k, fast, speed, units if memory_caps else None, links)
 
@@ -154,7 +154,7 @@ def grid(
         n_devices *= max(extent, 0)
     if not (len(shape) in (2, 3) and 2 <= n_devices <= MAX_DEVICES):
         said = "x".join(map(str, shape))
-        raise UsageError(f"a grid is NXxNY or NXxNYxNZ, of two devices or more; not {said}")
+        raise UsageError(f"a grid must be NXxNY or NXxNYxNZ, with two devices or more, not {said}")
     devices = _alike(n_devices, speeds, able)
     links = mesh_links([device.name for device in devices], shape, link, wrap=wrap)
     name = ("torus " if wrap else "grid ") + "x".join(map(str, shape))
@@ -225,11 +225,12 @@ def tree(
         n_devices *= max(extent, 0)
     if not (2 <= len(shape) <= 4 and 2 <= n_devices <= MAX_DEVICES):
         raise UsageError(
-            f"a tree is NODESxDEVICES, NODESxSOCKETSxDEVICES or CLUSTERSxNODESxSOCKETSxDEVICES, "
-            f"of two devices or more; not {said}"
+            "a tree must be NODESxDEVICES, NODESxSOCKETSxDEVICES or "
+            "CLUSTERSxNODESxSOCKETSxDEVICES, "
+            f"with two devices or more, not {said}"
         )
     if not 0 <= fast <= shape[-1]:
-        raise UsageError(f"of {shape[-1]:,} devices in a group, {fast:,} cannot be fast")
+        raise UsageError(f"a group has {shape[-1]:,} devices, so {fast:,} cannot be fast")
     letters = {2: "n", 3: "ns", 4: "cns"}[len(shape)]
     devices = []
     for i, place in enumerate(product(*map(range, shape))):
@@ -258,7 +259,7 @@ def _slow(count: int) -> _Group:
 
 
 def _memory(speed: float, units: int | None) -> float:
-    """Return the relative memory of a fast device, which matters only if memory is stated."""
+    """Return the relative memory of a fast device, which has a meaning only if memory is stated."""
     if units is None:
         return SLOW_MEMORY
     if units < 1:
@@ -276,7 +277,7 @@ def _check_counts(k: int, fast: int) -> None:
     if not 1 <= k <= MAX_DEVICES:
         raise UsageError(f"k must lie between 1 and {MAX_DEVICES:,}, not {k:,}")
     if not 0 <= fast <= k:
-        raise UsageError(f"of {k:,} devices, {fast:,} cannot be fast")
+        raise UsageError(f"there are {k:,} devices, so {fast:,} cannot be fast")
 
 
 def _fast_and_slow(

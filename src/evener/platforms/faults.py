@@ -79,20 +79,26 @@ def _misplaced(devices: Sequence[Device]) -> Fault | None:
 
 
 def _parted(device: Device, node: str, index: int) -> Fault:
-    message = f"device {device.name!r} is in {device.node!r}, and its host {device.host!r} in " + (
-        f"{node!r}" if node else "no computer that is stated"
+    message = (
+        f"device {device.name!r} is in {device.node!r}, but its host {device.host!r} is in "
+        + (f"{node!r}" if node else "no stated computer")
     )
-    return Fault(message, "device", index, "Both are in one computer: state it only for the host.")
+    return Fault(
+        message,
+        "device",
+        index,
+        "Both must be in one computer: state the computer only for the host.",
+    )
 
 
 def _called_as(device: Device, other: str, index: int) -> Fault:
     message = (
-        f"device {device.name!r} has a host, {device.node!r}, that is called as device {other!r} "
-        "is, and no host_GB_per_s"
+        f"device {device.name!r} has the host {device.node!r}, which is also the name of "
+        f"device {other!r}, but no host_GB_per_s"
     )
     hint = (
-        "Where it is behind that device, state host_GB_per_s; a computer has a name that no "
-        "device of another one has."
+        "If that device is its host, state host_GB_per_s; otherwise rename the computer or "
+        "that device."
     )
     return Fault(message, "device", index, hint)
 
@@ -106,7 +112,7 @@ def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
         if len(parts_of(device.at)) >= depth:
             message = (
                 f"device {device.name!r} is at {device.at!r}: {depth} level(s) allow "
-                f"{depth - 1} part(s), one a level below the root"
+                f"{depth - 1} part(s), one for each level below the root"
             )
             hint = f"Add a level, or shorten the place of {device.name!r}."
             return Fault(message, "device", index, hint)
@@ -121,10 +127,10 @@ def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) 
     for i, end in enumerate(ends):
         if end not in known and times[end] == 1:
             message = (
-                f"unknown place {end!r}: no device has this name or is there, and no other link "
-                "leads on from it"
+                f"unknown place {end!r}: no device has this name or is there, and no other "
+                "link ends there"
             )
-            hint = "Name a device, the place where one is, or a switch that two links share."
+            hint = "Name a device, the place of a device, or a switch at which two links end."
             return Fault(message, "link", i // 2, hint)
     leader = {end: end for end in ends}
 
@@ -144,6 +150,6 @@ def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) 
             return Fault(message, "device", index, f"Add a link that ends at {device.name!r}.")
         if find(home) != find(homes[0]):
             message = f"no chain of links joins device {device.name!r} to {devices[0].name!r}"
-            hint = "Add a link between what the one reaches and what the other does."
+            hint = "Add a link that connects the two parts of the network."
             return Fault(message, "device", index, hint)
     return None

@@ -25,7 +25,7 @@ def cores_of_text(text: str) -> tuple[int, ...]:
         found = _RANGE.fullmatch(word)
         last = int(found[2] or found[1]) if found else -1
         if found is None or last < int(found[1]):
-            raise InputError(f'cores are numbers and ranges such as "0-3,8", not {text[:40]!r}')
+            raise InputError(f'cores must be numbers and ranges such as "0-3,8", not {text[:40]!r}')
         if last >= MOST_CORES:
             raise InputError(f"core {last} does not exist: core numbers are below {MOST_CORES:,}")
         cores += range(int(found[1]), last + 1)
@@ -42,7 +42,7 @@ def checked_cores(cores: Iterable[object]) -> tuple[int, ...]:
     for core in cores:
         if not isinstance(core, int) or isinstance(core, bool) or not 0 <= core < MOST_CORES:
             raise InputError(
-                f"a core is a whole number from 0 to {MOST_CORES - 1:,}, not {str(core)[:40]}"
+                f"a core must be a whole number from 0 to {MOST_CORES - 1:,}, not {str(core)[:40]}"
             )
         found.append(core)
     if len(set(found)) < len(found):
@@ -66,7 +66,8 @@ def check_node(node: str) -> None:
     """Raise InputError unless a text can name a computer: letters, digits, ".", "_", "-"."""
     if not (isinstance(node, str) and _NODE.fullmatch(node)):
         raise InputError(
-            f"a computer's name is of letters, digits, '.', '_' and '-', unlike {str(node)[:40]!r}"
+            "a computer's name must consist of letters, digits, '.', '_' and '-', unlike "
+            f"{str(node)[:40]!r}"
         )
 
 
@@ -75,6 +76,6 @@ def check_gpu(gpu: int | str) -> None:
     is_index = isinstance(gpu, int) and not isinstance(gpu, bool) and 0 <= gpu < MOST_CORES
     if not is_index and not (isinstance(gpu, str) and _GPU.fullmatch(gpu)):
         raise InputError(
-            'a gpu is its index, from 0, or its UUID, as "GPU-8f6d5c2e-...", not '
+            'a gpu must be an index, from 0, or a UUID, such as "GPU-8f6d5c2e-...", not '
             + (f"{gpu[:40]!r}" if isinstance(gpu, str) else str(gpu)[:40])
         )

@@ -25,7 +25,7 @@ def behind_hosts(platform: Platform) -> Platform:
     if not any(device.host for device in platform.devices):
         raise InputError(
             "no device of this machine has a host",
-            hint='State host = "NAME" and host_GB_per_s of each GPU in the machine file.',
+            hint='State host = "NAME" and host_GB_per_s for each GPU in the machine file.',
         )
     kept, home = _links_of_others(platform), dict[str, str]()
     ends = {end for connection in kept for end in connection.between}
@@ -45,7 +45,7 @@ def behind_hosts(platform: Platform) -> Platform:
     except InputError as error:
         raise InputError(
             f"devices behind their hosts: {error.message}",
-            hint="Links of devices that have a host are not used there.",
+            hint="Other links of devices that have a host are not used.",
         ) from error
 
 
@@ -60,7 +60,7 @@ def _links_of_others(platform: Platform) -> list[Connection]:
         return [Connection((names[numbers[0]], names[i]), Link()) for i in numbers[1:]]
     if platform.has_shared or len(numbers) > MOST_PAIRED:
         raise InputError(
-            "devices behind their hosts need links between pairs, and the machine has "
+            "devices behind their hosts need links between pairs, but the machine has "
             + ("shared levels" if platform.has_shared else f"levels of {len(numbers):,} devices"),
             hint="State its links one by one, as [[link]] or [[network]].",
         )
@@ -86,6 +86,7 @@ def hosts_of(names: list[str], host: str, known: dict[str, int]) -> list[str]:
         return [host] * len(names)
     if len(names) % count:
         raise InputError(
-            f"{len(names):,} devices {names[0]!r}, ... cannot be shared out among {count:,} hosts"
+            f"{len(names):,} devices {names[0]!r}, ... cannot be divided equally among {count:,} "
+            "hosts"
         )
     return [f"{host}{i * count // len(names)}" for i in range(len(names))]

@@ -87,7 +87,7 @@ def _usual_cost(link: Link) -> float:
 def _joined_to_root(
     previous: IntArray, keys: IntArray, costs: FloatArray, join: np.ufunc
 ) -> FloatArray:
-    """Combine costs along each route.
+    """Combine costs along the route from each place to its root.
 
     previous (k, size): the previous place on the route from the k-th root, negative at the root;
     keys (m,) of the links, sorted, and their costs (m,). Every place doubles its stride towards the
@@ -120,7 +120,9 @@ def mesh_links(
     """
     if prod(shape) != len(names):
         said = "x".join(map(str, shape))
-        raise InputError(f"a mesh of {said} has {prod(shape):,} places, for {len(names):,} devices")
+        raise InputError(
+            f"a mesh of {said} has {prod(shape):,} places, but there are {len(names):,} devices"
+        )
     place_of = {place: i for i, place in enumerate(product(*map(range, shape)))}
     links = []
     for place, i in place_of.items():

@@ -39,7 +39,7 @@ class Platform:
     With levels, two devices use the link of the deepest level they share: all share level 0; two
     devices whose `at` agree in the first i parts share level i. With connections, the endpoints are
     names of devices, places (`at`), at which devices are located without cost, or switches, which
-    join two or more links; the route is the one with the smallest alpha + beta x 1 KiB. With
+    join two or more links; messages take the route with the smallest alpha + beta x 1 KiB. With
     neither, communication is free. A device with a host, but without a place or link of its own, is
     located at its host; it is always in its host's computer. Raises InputError for no device,
     duplicate names, places deeper than the levels, connections to unknown places, unconnected pairs
@@ -71,7 +71,7 @@ class Platform:
         links = plural(len(self.levels), "level") if self.levels else "no links"
         links = plural(len(self.connections), "link") if self.connections else links
         capped = int((np.isfinite(self.memories) | np.isfinite(self.memory_units)).sum())
-        memory = f"memory of {capped:,} stated" if capped else "no memory stated"
+        memory = f"memory stated for {capped:,}" if capped else "no memory stated"
         second = f"speeds {spread(self.speeds)}", memory, links
         return two_lines("Platform", [plural(self.k, "device"), names], second)
 
@@ -97,9 +97,10 @@ class Platform:
     def relative_ideal(self, work: float) -> float | None:
         """Return the time of `work` at the total speed of all devices, if speeds are relative.
 
-        Returns None if they are not. Speeds are relative if nothing states a time, that is no link,
-        curve or fixed seconds, and no speed is above RELATIVE: on real devices no unit takes a
-        hundredth of a second. Seconds then have no meaning, but their ratio to this time has.
+        Returns None if they are not. Speeds are relative if nothing states a time, that is, there
+        is no link, curve or fixed seconds, and no speed is above RELATIVE: on real devices no unit
+        takes a hundredth of a second. Seconds then have no meaning, but their ratio to this time
+        does.
         """
         timed = self.has_links or self.has_curves or bool(self.fixed_seconds.any())
         if timed or self.speeds.max() > RELATIVE or not work > 0:

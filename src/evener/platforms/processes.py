@@ -19,8 +19,9 @@ class Process:
     """One process of a program ([Cla14]_, A.1).
 
     host: name of its computer. rank: among the processes of that host, from 0. kind: of its device,
-    one of KINDS; index: of a CUDA device among those of the host. bind: the cores it is bound to,
-    as "cpu0-3", "cpu0,cpu4" or "socket1"; empty: not bound. memory [B]: limit for its computation;
+    one of KINDS; index: of a CUDA device among the host's CUDA devices. bind: the cores it is bound
+    to, as "cpu0-3", "cpu0,cpu4" or "socket1"; empty: not bound. memory [B]: limit for its
+    computation;
     None: its share of the free memory. options: of the computation. Raises InputError for other
     kinds and bindings, and for negative numbers.
     """
@@ -48,7 +49,7 @@ class Process:
 
     @property
     def title(self) -> str:
-        """Its name in errors."""
+        """The name of the process in errors."""
         return f"process {self.rank} of {self.host}"
 
     def cores(self, sockets: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
@@ -66,8 +67,8 @@ class Process:
             last = int(match[2] or match[1]) if match else -1
             if match is None or last < int(match[1]):
                 raise InputError(
-                    f"{self.title}: bind is cores, as cpu0-3 or cpu0,cpu4, or a socket, as "
-                    f"socket1; not {self.bind!r}"
+                    f"{self.title}: bind must be cores, such as cpu0-3 or cpu0,cpu4, or a "
+                    f"socket, such as socket1, not {self.bind!r}"
                 )
             found += range(int(match[1]), last + 1)
         if len(set(found)) < len(found):

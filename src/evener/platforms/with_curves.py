@@ -1,7 +1,7 @@
 """Platforms whose devices have speed curves: attaches curves, and computes times with them.
 
-Where the load is known, a device's curve replaces its single speed. Its `speed` is the speed at its
-expected load, for everything that needs one number.
+If the load is known, a device's curve replaces its single speed. The device's `speed` is that at
+its expected load, for computations that need one number.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Pla
         if name not in by_name:
             raise InputError(
                 f"no speeds for device {device.name!r}{meant(device.name, by_name)}",
-                hint=f"There are speeds for {', '.join(list(by_name)[:8])}. A name without its "
-                "number is for all of them: gpu for gpu0, gpu1, ...",
+                hint=f"There are speeds for {', '.join(list(by_name)[:8])}. A name without a "
+                "number applies to all devices: gpu to gpu0, gpu1, ...",
             )
         used.add(name)
         devices.append(_curved(device, by_name[name]))

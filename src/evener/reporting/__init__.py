@@ -1,7 +1,7 @@
 """Output for people: HTML reports, their pictures and charts, tables for terminals.
 
-html.py              the page of a plan and that of a comparison (templates/); read this first
-decisions.py         the page of a rebalancer's decision log; runs.py: that of a run
+html.py              the pages of a plan and of a comparison (templates/); read this first
+decisions.py         the page of a rebalancer's decision log; runs.py: the page of a run
 edge_report.py, stream_report.py
                      the pages of divided edges and of filters on devices; stream_graphs.py draws
                      a stream graph in ranks
@@ -11,11 +11,12 @@ headline.py, bars.py, stages.py, exchange_matrix.py, provenance.py, comparisons.
 scenes.py, pictures.py
                      the picture of a mesh or graph: framing.py (what is shown), raster.py
                      (pixels), marks.py (names and colours of blocks); networks.py draws the
-                     quotient graph where there are no coordinates
+                     quotient graph if there are no coordinates
 plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, tilings.py;
                      no other file imports it
-notebook.py          what a notebook shows of a plan, a platform or a comparison; `Plan.plot`
+notebook.py          how a notebook shows a plan, a platform or a comparison; `Plan.plot`
 tables.py            a plan as a table for a terminal; predicted times as text
 
-Imports `planning` and what is below it; `cli` imports it. Numbers become text in evener.wording.
+This package imports `planning` and lower packages; `cli` imports it. Numbers become text in
+evener.wording.
 """

@@ -65,10 +65,11 @@ class LoadBar:
 
 @dataclass(frozen=True)
 class DeviceBars:
-    """Both charts. bound: position of the lower bound [%]. off: heading of the deviations.
+    """Both charts, of times and of loads.
 
-    used, shown: numbers of devices with a block, and with a bar. unused: the sentence on devices
-    without a block, "" if all have one.
+    bound: position of the lower bound [%]. off: heading of the deviations. used, shown: numbers of
+    devices with a block, and with a bar. unused: the sentence on devices without a block, "" if all
+    have a block.
     """
 
     times: list[TimeBar]
@@ -108,7 +109,7 @@ def unused_devices(plan: Plan) -> str:
     names = [plan.platform.names[b] for b in np.flatnonzero(plan.certificate.vertices == 0)]
     if not names:
         return ""
-    why = ", as the iteration is slower with them" * plan.certificate.contract.may_be_unused
+    why = " because the iteration is slower with them" * plan.certificate.contract.may_be_unused
     return f"{plural(len(names), 'device')} unused{why}: {ranges(names, NAMES_SHOWN)}"
 
 
@@ -197,7 +198,7 @@ def _tightest(plan: Plan, used: IntArray) -> IntArray:
 
 
 def _binding(plan: Plan) -> BoolArray:
-    """(k,) whether a block's low or high is stricter than its memory."""
+    """Return whether a block's low or high is stricter than its memory, (k,)."""
     contract, total = plan.certificate.contract, plan.certificate.weights.sum()
     free = contract.high >= np.minimum(total, plan.platform.memory_units) * (1 - 1e-9)
     return np.asarray((contract.low > 0) | ~free)
@@ -216,7 +217,7 @@ def _off_heading(plan: Plan) -> str:
 
 
 def _caps_in_units(plan: Plan) -> FloatArray:
-    """(k,) the load that fills each device's memory, given its block's bytes per unit."""
+    """Return the load that fills each device's memory, (k,), given its block's bytes per unit."""
     certificate = plan.certificate
     some = certificate.bytes > 0
     growth = np.full(some.size, np.inf)

@@ -37,17 +37,17 @@ COLUMNS = (
     CertificateColumn("high", "largest weight allowed [units]"),
     CertificateColumn("weight", "the block's weight [units]"),
     CertificateColumn("off target", "weight / target − 1"),
-    CertificateColumn("memory", "what vertices and edges of the block need"),
+    CertificateColumn("memory", "memory that vertices and edges of the block need"),
     CertificateColumn("cap", "the device's memory"),
     CertificateColumn("vertices", "vertices of the block"),
     CertificateColumn("boundary", "vertices with a neighbour in another block"),
     CertificateColumn("pieces", "connected components of the block; 1 is best"),
-    CertificateColumn("neighbours", "other blocks it touches"),
+    CertificateColumn("neighbours", "number of other blocks that the block touches"),
     CertificateColumn("sends", "values sent per iteration"),
-    CertificateColumn("time", "predicted until the device is done, per iteration"),
+    CertificateColumn("time", "predicted time until the device finishes, per iteration"),
 )
 
-OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
+OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; not a limit"
 TARGET = 3  # index of the column of targets
 MEMORY = 7  # index of the first column of memory
 
@@ -153,15 +153,19 @@ def certified(plan: Plan) -> IntArray:
 
 
 def recounted(plan: Plan, *, has_graph: bool) -> str:
-    """Return a sentence on who has counted the certificate; has_graph: the page has the graph."""
+    """Return a sentence on how the certificate was counted.
+
+    has_graph: whether the page has the graph.
+    """
     if has_graph:
         return "Independent code recomputes every number from graph and partition."
     if IN_SLICES in plan.options:
         return (
             "When the plan was made, independent code recomputed every number from the graph, "
-            "slice by slice; not again for this page, which is drawn without the graph."
+            "slice by slice. It did not do so again for this page, which is drawn without the "
+            "graph."
         )
-    return "Numbers are those of the plan. Not recounted: no graph given."
+    return "Numbers are those of the plan. They are not recounted, because no graph is given."
 
 
 def in_pieces(plan: Plan) -> str:

@@ -72,7 +72,7 @@ class Contestant:
 class Compared:
     """The verdict and the tools, in the order of their first measure.
 
-    noun: what the tools are called. order: the first measure, in words. measures: key, heading,
+    noun: a word for the tools. order: the first measure, in words. measures: key, heading,
     meaning. columns: headings and meanings of further columns. charts: for each measure, the tools
     that have it and their figures, in the same order.
     """
@@ -163,8 +163,8 @@ def side_by_side(
     """Return the page's tools, in the order of the rows; noun, order: see Compared.
 
     ordered: a row for each tool, with tool, family, holds, note and all measures; the first measure
-    is None if the tool made no blocks. best: a function that returns, for one or more rows that
-    keep the contract, which of them are best, in words. clock: converts predicted seconds to text.
+    is None if the tool made no blocks. best: a function that returns a phrase on the best rows,
+    given one or more rows that keep the contract. clock: converts predicted seconds to text.
     """
     first = measures[0][0]
     done = [row for row in ordered if row[first] is not None]
@@ -209,12 +209,12 @@ def _standing(kept: int, total: int, noun: str) -> str:
     if kept < total:
         return f"{kept} of {plural(total, noun)} end within the contract"
     if kept == 1:
-        return f"The one {noun} ends within the contract"
+        return f"The only {noun} ends within the contract"
     return f"{all_of(kept, noun)} end within the contract"
 
 
 def _best(kept: list[Mapping[str, Any]], clock: Callable[[float], str]) -> str:
-    """Return, in words, which tools are predicted fastest and which have the smallest cut."""
+    """Return, as a phrase, which tools are predicted fastest and which have the smallest cut."""
     fastest = min(kept, key=lambda row: row["seconds"])
     cut = min(kept, key=lambda row: row["edge_cut"])
     time = f"{fastest['tool']} is predicted fastest ({clock(fastest['seconds'])})"

@@ -78,7 +78,7 @@ def draw_course(names: list[str], course: Course) -> Charts:
     lost = [("regret", "regret", course.regret), ("price of moving", "price", course.price)]
     return Charts(
         _chart("Time of each device in an iteration", times, course.moves, HEIGHTS[0]),
-        _chart("Lost since the imbalance began, and the price of moving", lost, course.moves,
+        _chart("Time lost since the imbalance began, and the price of moving", lost, course.moves,
                HEIGHTS[1]),
         len(slowest),
     )  # fmt: skip
@@ -200,7 +200,7 @@ def verdict_of(log: Decisions, course: Course) -> str:
     took = sum(line["took"] for line in log.lines if "took" in line)
     saved = sum(s * min(after, n) for s, after in _obtained(course) if s is not None)
     words = f"{what}: data moved {'once' if moves == 1 else f'{moves} times'}"
-    return f"{words}, {duration(took)} in all, and saved about {duration(max(saved, 0.0))} since"
+    return f"{words}, {duration(took)} in total, and saved about {duration(max(saved, 0.0))} since"
 
 
 def move_rows(log: Decisions) -> list[MoveRow]:
@@ -246,7 +246,7 @@ def _totals(log: Decisions) -> list[float]:
 def _took(log: Decisions) -> dict[int, float]:
     """Return the measured duration [s] of each move, by its number.
 
-    If several records give one, the last counts.
+    If several records contain a duration, the last one counts.
     """
     found: dict[int, float] = {}
     number = -1

@@ -39,11 +39,11 @@ COLUMNS = (
     CertificateColumn("low", "least work allowed [units]"),
     CertificateColumn("target", "work at which all devices finish together [units]"),
     CertificateColumn("high", "most work allowed [units]"),
-    CertificateColumn("work", "of the block's edges [units]"),
+    CertificateColumn("work", "work of the block's edges [units]"),
     CertificateColumn("off target", "work / target − 1"),
     CertificateColumn("edges", "of the block"),
-    CertificateColumn("vertices", "that its edges touch, copies among them"),
-    CertificateColumn("memory", "16 B an edge, 24 B a vertex"),
+    CertificateColumn("vertices", "vertices that the block's edges touch, including copies"),
+    CertificateColumn("memory", "16 B per edge, 24 B per vertex"),
     CertificateColumn("cap", "memory of the device"),
 )
 
@@ -121,10 +121,10 @@ def _figures(plan: EdgePlan) -> list[tuple[str, str, str]]:
     metrics, relative = plan.metrics, plan.relative_loads
     touched = count(plan.graph["touched"])
     return [
-        ("copies of vertices", count(metrics.copies), f"of {touched} that have an edge"),
-        ("replication", f"{metrics.replication:.3f}", "blocks that a vertex is in, on average"),
+        ("copies of vertices", count(metrics.copies), f"of {touched} with an edge"),
+        ("replication", f"{metrics.replication:.3f}", "blocks that contain a vertex, on average"),
         ("largest / target", f"{relative.max():.3f}", f"smallest {relative.min():.3f}"),
-        ("exchanged", memory(metrics.exchanged_bytes()), "in an iteration, 8 B a value"),
+        ("exchanged", memory(metrics.exchanged_bytes()), "in an iteration, 8 B per value"),
         ("most vertices", count(metrics.most_vertices), "in a block"),
     ]
 
@@ -174,7 +174,7 @@ def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
 
 
 def _by_blocks(blocks: IntArray) -> list[CopiesBar]:
-    """Return a bar for each class of numbers of blocks: how many vertices have so many."""
+    """Return a bar for each class of numbers of blocks: the number of its vertices."""
     classes = _classes(blocks)
     sizes = np.bincount(classes)
     most = max(int(sizes.max(initial=0)), 1)
@@ -199,7 +199,10 @@ def _by_degree(degrees: IntArray, blocks: IntArray) -> list[CopiesBar]:
 
 
 def _classes(numbers: IntArray) -> IntArray:
-    """(n,) the class of each number >= 1; classes are 1, 2, 3 to 4, 5 to 8, 9 to 16, and so on."""
+    """Return the class of each number >= 1, (n,).
+
+    Classes are 1, 2, 3 to 4, 5 to 8, 9 to 16, and so on.
+    """
     return np.ceil(np.log2(numbers.astype(np.float64))).astype(np.int64)
 
 
@@ -235,15 +238,15 @@ def _row(plan: EdgePlan, b: int, relative: float) -> tuple[CertificateCell, ...]
 
 
 EDGE_MEASURES: tuple[Measure, ...] = (
-    ("copies", "copies", "of vertices, in all blocks"),
-    ("most_vertices", "most vertices", "that the edges of a block touch"),
+    ("copies", "copies", "copies of vertices, in all blocks"),
+    ("most_vertices", "most vertices", "vertices that the edges of a block touch"),
     ("imbalance", "imbalance", "worst block, work / target − 1"),
-    ("cpu_seconds", "CPU", "the method's own CPU time, its repair included"),
+    ("cpu_seconds", "CPU", "CPU time of the method, including its repair"),
 )
 EDGE_COLUMNS = (
-    ("replication", "blocks that a vertex is in, on average"),
+    ("replication", "blocks that contain a vertex, on average"),
     ("block / target", "smallest and largest block relative to its target"),
-    ("exchanged", "bytes that all devices send in an iteration, 8 B a value"),
+    ("exchanged", "bytes that all devices send in an iteration, 8 B per value"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Choose what a picture shows: a box of the plane, a view of a body, enlarged parts."""
+"""Choose the content of a picture: a box of the plane, a view of a body, enlarged parts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Frame:
         return out
 
     def centres(self) -> FloatArray:
-        """(height * width, 2) position of each pixel's centre."""
+        """Return the position of each pixel's centre, (height * width, 2)."""
         x = self.x0 + (np.arange(self.width) + 0.5) / self.scale
         y = self.y1 - (np.arange(self.height) + 0.5) / self.scale
         return np.stack(np.broadcast_arrays(x[None, :], y[:, None]), axis=-1).reshape(-1, 2)
@@ -76,7 +76,7 @@ def frame_around(points: FloatArray, width: int, margin: float = 0.01) -> Frame:
 
 
 def turned(points: FloatArray, view: str) -> FloatArray:
-    """(..., 3) as seen from "front" or "back": x to the right, y up, z towards the eye.
+    """Return points (..., 3) as seen from "front" or "back": x to the right, y up, z to the viewer.
 
     The longest extent lies across, the shortest in depth, turned a little and seen from above.
     """
@@ -94,10 +94,11 @@ def turned(points: FloatArray, view: str) -> FloatArray:
 
 
 def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
-    """(n,) radius of the area that each vertex colours: somewhat more than its typical edge.
+    """Return the radius of the area that each vertex colours, (n,): above its typical edge.
 
-    Typical is the harmonic mean of edges, so that long edges along a convex hull hardly count,
-    averaged over neighbours; for a vertex without edges, the typical spacing of all vertices.
+    The typical edge is the harmonic mean of edge lengths, so that long edges along a convex hull
+    hardly count, averaged over neighbours; for a vertex without edges, the typical spacing of all
+    vertices.
     """
     degree = np.diff(xadj)
     source = np.repeat(np.arange(degree.size), degree)
@@ -111,7 +112,7 @@ def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatAr
 
 
 def longest_edges(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
-    """(n,) length of each vertex's longest edge.
+    """Return the length of each vertex's longest edge, (n,).
 
     For a vertex without edges, the typical spacing of all vertices.
     """

@@ -31,7 +31,7 @@ def headline(plan: Plan, bottleneck: Bottleneck | None) -> list[Figure]:
     judged, prediction = plan.evaluation, plan.prediction
     meaning = "predicted, slowest device"
     if is_relative(plan):
-        meaning = "of the time in which all devices, busy to the end, would do the work"
+        meaning = "of the time that all devices would need if always busy"
     return [
         Figure("time per iteration", clock_of(plan)(prediction.makespan), meaning),
         _above_bound(plan),
@@ -54,7 +54,7 @@ def _above_bound(plan: Plan) -> Figure:
     name, text = "above the lower bound", percent(times - 1)
     if times >= 2:
         name, text = "of the lower bound", ratio(times)
-    meaning = "the best that any sizes could do if nothing were exchanged"
+    meaning = "the best time of any sizes if nothing were exchanged"
     return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {meaning}")
 
 
@@ -64,7 +64,7 @@ def stage_of_role(plan: Plan, role: str) -> Stage | None:
 
 
 def against(seconds: float, ours: float, whose: str = "this plan") -> str:
-    """Return how another time compares to ours: "0.4 % slower than this plan"."""
+    """Return how another time compares to this plan's: "0.4 % slower than this plan"."""
     over = seconds / ours - 1 if ours > 0 else 0.0
     if abs(over) < ALIKE:
         return f"as fast as {whose}"
@@ -74,7 +74,7 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """Return the time of METIS (its nearest stage), else that of the rival, else the imbalance."""
+    """Return the time of METIS (its nearest stage), else the rival's time, else the imbalance."""
     ours = plan.prediction.makespan
     named = [(stage_of_role(plan, role), name) for role, name in METIS_NAMES.items()]
     tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]
@@ -99,7 +99,7 @@ def _last(plan: Plan, bottleneck: Bottleneck | None) -> str:
     others = plan.prediction.ends.copy()
     others[plan.prediction.bottleneck] = 0.0
     if not others.max() > 0:
-        return "alone at work"
+        return "the only device with work"
     following = plan.platform.names[int(others.argmax())]
     earlier = 1 - float(others.max()) / plan.prediction.makespan
     if earlier < ALIKE:
@@ -140,7 +140,7 @@ def bottleneck_sentence(slowest: Bottleneck) -> str:
         parts.append(f"{_share(slowest.fixed, slowest)} fixed")
     text = f"{slowest.device} finishes last: {', '.join(parts)}"
     if slowest.overlapped > 0:
-        text += f"; {_share(slowest.overlapped, slowest)} of that happens at once"
+        text += f"; {_share(slowest.overlapped, slowest)} of that overlaps"
     if slowest.next_seconds is not None and slowest.seconds > 0:
         sooner = 1 - slowest.next_seconds / slowest.seconds
         when = "at the same time" if sooner < ALIKE else f"{percent(sooner)} earlier"

@@ -119,7 +119,7 @@ def _pieces(plan: Plan) -> list[str]:
     """Return a note on blocks of more than one connected piece, if there are any."""
     named = in_pieces(plan)
     return (
-        [f"In more than one connected piece: {named}; --connected asks for one each"]
+        [f"In more than one connected piece: {named}; --connected requests one piece each"]
         if named
         else []
     )

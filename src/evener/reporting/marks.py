@@ -183,10 +183,10 @@ USUAL = 8  # first colours of PALETTE, the most distinct; others only if these d
 
 
 def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:
-    """(k,) an index into PALETTE for each block; adjacent blocks differ if 16 colours suffice.
+    """Return indices into PALETTE (k,); adjacent blocks differ if 16 colours suffice.
 
-    Greedy by saturation [Bre79]_: the block with most colours around it is next; of the colours
-    left to it, it takes the one used least, so that all colours are used about equally.
+    Greedy by saturation [Bre79]_: the block with most colours among its neighbours is next; it
+    takes the least used of its remaining colours, so that all colours are used about equally.
     """
     if k <= len(PALETTE):
         return _told_apart(k, sender, receiver)
@@ -210,7 +210,7 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
 
 
 def _told_apart(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:
-    """(k,) a different colour for each of a few blocks; adjacent blocks have dissimilar colours.
+    """Return distinct colours (k,) for a few blocks; adjacent blocks have dissimilar colours.
 
     Initially block b has colour b. While some adjacent blocks have similar colours, a block of the
     most similar pair swaps its colour with the block for which the most similar pair becomes most
@@ -233,7 +233,7 @@ def _told_apart(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.
 
 
 def _unlikeness(colour: IntArray, pairs: IntArray) -> FloatArray:
-    """(p,) distance of the colours of pairs (2, p) of blocks, weighted for human vision."""
+    """Return distances (p,) of the colours of block pairs (2, p), weighted for human vision."""
     shown = np.array(PALETTE, np.float64)[colour]
     a, b = shown[pairs[0]], shown[pairs[1]]
     red = (a[:, 0] + b[:, 0]) / 512

@@ -30,7 +30,7 @@ ROW = 34.0  # height of a row of blocks that are not connected to the rest
 STEPS = 60
 APART_STEPS = 150
 IS_BLOCK = "A disc is a block"
-BETWEEN_BLOCKS = "a line joins blocks that exchange values, the wider the more"
+BETWEEN_BLOCKS = "a line joins blocks that exchange values; its width shows how many"
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,10 @@ class QuotientDrawing:
 
 
 class Joined(NamedTuple):
-    """The blocks to draw, and what they exchange.
+    """The blocks to draw, and the values that they exchange.
 
     numbers (b,): their numbers among all k; u, v: ends of pairs, as indices of these blocks, and
-    what each pair exchanges; weights (b,); names, colours (k,); titles (b,).
+    the values that each pair exchanges; weights (b,); names, colours (k,); titles (b,).
     """
 
     numbers: IntArray
@@ -120,7 +120,7 @@ def draw_joined(shown: Joined, disc: str, line: str) -> QuotientDrawing:
            if node.label and node.label != names[b]]  # fmt: skip
     lines = _lines(places, u[drawn], v[drawn], between[drawn])
     smallest = (radius > largest * np.sqrt(share)).any()
-    disc = f"{disc}, but for the smallest" if smallest else disc
+    disc = f"{disc}, except for the smallest" if smallest else disc
     caption = f"{disc}; {line}{_left_out(k, u.size, u.size - drawn.size)}"
     return QuotientDrawing(
         round(size[0]), round(size[1]), lines, nodes, caption, shown.colours, key

@@ -1,4 +1,4 @@
-"""What a notebook shows of a Plan, Platform, Evaluation, Advice or comparison: `_repr_html_`.
+"""How a notebook shows a Plan, Platform, Evaluation, Advice or comparison: `_repr_html_`.
 
 HTML fragments with tables and one picture: nothing is loaded, no scripts, every name escaped.
 Pictures are images and styles are attributes, because notebooks show these even if not trusted.
@@ -108,7 +108,9 @@ def platform_html(platform: Platform) -> str:
     name = f"Platform {platform.name}" if platform.name else "Platform"
     memories = platform.memories[np.isfinite(platform.memories)]
     said = f"{plural(platform.k, 'device')}; "
-    said += f"memory {memory(float(memories.sum()))} in all" if memories.size else "no memory caps"
+    said += (
+        f"memory {memory(float(memories.sum()))} in total" if memories.size else "no memory caps"
+    )
     if not platform.has_links:
         said += "; no links stated, so communication is free"
     return _fragment(name, f"{said}.", tables=tables)

@@ -15,39 +15,39 @@ from evener.wording import NOTHING, count, duration, memory, plural, speed
 MAX_GROUPS = 40
 # Of every field of PlanOptions; a plan of another version may have options without a meaning here.
 OPTION_MEANINGS = {
-    "tool": "partitioner asked for",
+    "tool": "requested partitioner",
     "preset": "effort",
     "objective": "what the partitioner minimises",
     "seed": "same seed, same plan",
     "epsilon": "tolerance around each target",
     "threads": "threads a tool may use",
     "connected": "blocks in one piece",
-    "mapping": "if links differ, blocks may move to other devices",
-    "workload": "what an iteration does",
+    "mapping": "whether blocks may move to other devices if links differ",
+    "workload": "the work and messages of an iteration",
     "time_limit": "time limit of a tool",
-    "shares": "what each of several vertex weights follows",
+    "shares": "device property by which each of several vertex weights is divided",
     "sizing": "method by which speed curves become sizes",
     "alike": "relative difference up to which plans count as equally fast",
 }
 
 # Of what a plan of a graph in slices records.
 SLICES_MEANINGS = {
-    "groups": "of blocks, whose borders are refined one group after the other, at least",
-    "turns": "how often borders are refined",
-    "heaviest": "vertices in a cluster at most, in the mean",
-    "hops": "clusters from a border to the last whose vertices are taken one by one",
-    "memory": "that the process was allowed",
+    "groups": "minimum number of groups of blocks; borders are refined group by group",
+    "turns": "number of times that borders are refined",
+    "heaviest": "maximum mean number of vertices in a cluster",
+    "hops": "distance from a border, in clusters, up to which vertices are treated one by one",
+    "memory": "memory limit of the process",
 }
 
 WORKLOAD_MEANINGS = {
     "flops_per_vertex": "each iteration",
     "flops_per_edge": "at each end",
-    "bytes_per_vertex": "moved between memory and processor",
-    "bytes_per_edge": "moved at each end",
-    "bytes_per_value": "of each value sent",
+    "bytes_per_vertex": "bytes moved between memory and processor",
+    "bytes_per_edge": "bytes moved at each end",
+    "bytes_per_value": "bytes of each value sent",
     "exchange": "values are sent for",
-    "fixed_seconds": "of an iteration, whatever the load",
-    "overlap": "interior vertices are computed during the exchange",
+    "fixed_seconds": "time of an iteration at any load",
+    "overlap": "whether interior vertices are computed during the exchange",
 }
 
 
@@ -93,7 +93,7 @@ def provenance(plan: Plan) -> Provenance:
 
 
 def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
-    """Return a row for each option, with its unit and what it means."""
+    """Return a row for each option, with its unit and meaning."""
     units = {"time_limit": " s"}
     rows = []
     for name, value in options.items():
@@ -117,7 +117,7 @@ def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
 
 
 def _slices_rows(kept: Any) -> list[ProvenanceRow]:
-    """Return rows on how a graph in slices was divided; nothing is recorded for plans on ranks."""
+    """Return rows on how a graph in slices was divided; plans on ranks record none."""
     found = dict(kept) if isinstance(kept, Mapping) else {"memory": kept}
     rows = []
     for key, value in found.items():

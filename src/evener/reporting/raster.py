@@ -21,7 +21,7 @@ _CHUNK = 1 << 18  # triangles rasterised at a time: keeps memory below a few hun
 
 
 def fill(corners: FloatArray, owner: IntArray, width: int, height: int) -> Ids:
-    """(height, width) owner of the triangle that covers each pixel's centre, or -1.
+    """Return the owner of the triangle that covers each pixel's centre, (height, width); -1: none.
 
     corners (t, 3, 2) in pixels, y downwards; owner (t,).
     """
@@ -51,7 +51,7 @@ def fill_nearest(corners: FloatArray, owner: IntArray, width: int, height: int) 
 
 
 def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: int) -> Ids:
-    """(height, width) number of the disc visible at each pixel, or -1.
+    """Return the number of the disc visible at each pixel, (height, width); -1: none.
 
     centres (n, 3) in pixels, z towards the viewer; radius (n,) [pixels]; a disc has at least one
     pixel.
@@ -74,7 +74,10 @@ def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: i
 
 
 def edges_of(ids: Ids) -> npt.NDArray[np.bool_]:
-    """(h, w) whether a pixel differs from its right or lower neighbour; never for empty pixels."""
+    """Return whether a pixel differs from its right or lower neighbour, (h, w).
+
+    False for empty pixels.
+    """
     different = np.zeros(ids.shape, np.bool_)
     different[:, :-1] |= ids[:, :-1] != ids[:, 1:]
     different[:-1] |= ids[:-1] != ids[1:]
@@ -82,7 +85,10 @@ def edges_of(ids: Ids) -> npt.NDArray[np.bool_]:
 
 
 def outlines_of(ids: Ids) -> npt.NDArray[np.bool_]:
-    """(h, w) whether a pixel differs from any of its four neighbours: lines two pixels wide."""
+    """Return whether a pixel differs from any of its four neighbours, (h, w).
+
+    This gives lines that are two pixels wide.
+    """
     different = np.zeros(ids.shape, np.bool_)
     across, down = ids[:, :-1] != ids[:, 1:], ids[:-1] != ids[1:]
     different[:, :-1] |= across
@@ -93,7 +99,7 @@ def outlines_of(ids: Ids) -> npt.NDArray[np.bool_]:
 
 
 def inside(corners: FloatArray, width: int, height: int) -> npt.NDArray[np.bool_]:
-    """(height, width) whether each pixel's centre, at depth 0, is inside a closed surface.
+    """Return whether each pixel's centre, at depth 0, is inside a closed surface, (height, width).
 
     corners (t, 3, 3) of its triangles, z towards the viewer: a line from inside to the viewer
     crosses the surface an odd number of times.

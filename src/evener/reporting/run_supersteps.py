@@ -62,7 +62,7 @@ def superstep_chart(run: ProgramRun) -> SuperstepChart:
     n_arcs, n_sent = float(arcs.max()), float(sent.max())
     rows = (
         StepValues("seconds", seconds, usual, duration(usual)),
-        StepValues("arcs looked at", arcs, n_arcs, count(n_arcs)),
+        StepValues("arcs visited", arcs, n_arcs, count(n_arcs)),
         StepValues("sent", sent, n_sent, memory(n_sent)),
     )
     return step_chart(rows, first=run.first)

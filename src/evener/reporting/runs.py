@@ -89,7 +89,7 @@ class Timeline:
 
 
 class RunAdvice(NamedTuple):
-    """What limits the run, in a sentence, and a command that helps, or ""."""
+    """A sentence on what limits the run, and a command that helps, or ""."""
 
     sentence: str
     command: str
@@ -141,9 +141,11 @@ def advice_of(
     limit = limit_of(breakdown)
     waits, share = names[limit.waits], percent(limit.share)
     if (breakdown.loads > 0).sum() < 2:
-        return RunAdvice(f"{waits} is the only device with a load: it waits for no other.", "")
+        return RunAdvice(
+            f"{waits} is the only device with a load: it waits for no other device.", ""
+        )
     if limit.by == "nothing":
-        return RunAdvice(f"No device waits long: {waits} most, {share} of the time.", "")
+        return RunAdvice(f"No device waits long: {waits} waits most, {share} of the time.", "")
     if limit.by == "unknown":
         return RunAdvice(
             f"A run of {duration(breakdown.whole)} is too short to say why devices wait.", ""
@@ -151,21 +153,24 @@ def advice_of(
     last, longest = names[limit.last], float(breakdown.measured["computing"].max())
     sentence = f"{waits} waits {share} of the time"
     if limit.by == "units":
-        sentence += f", as {last} has more arcs for its load than others: plan by the app's work"
+        sentence += (
+            f", because {last} has more arcs for its load than other devices: plan by "
+            "the app's work"
+        )
     elif limit.by == "loads":
         sentence += (
-            f", as {last} computes {duration(longest)} a superstep, where "
-            f"{duration(breakdown.evened)} would do: "
+            f", because {last} computes {duration(longest)} a superstep, but even loads "
+            f"would take {duration(breakdown.evened)}: "
         )
         sentence += (
-            "loads do not match the speeds that the emulated devices have at them"
+            "loads do not match the speeds of the emulated devices at these loads"
             if breakdown.is_emulated
             else "re-plan with the measured speeds"
         )
     else:
         sentence += (
-            ", though loads match the speeds: exchanges take long; ask whether fewer devices are "
-            "faster"
+            ", although loads match the speeds: exchanges take long; check whether fewer "
+            "devices are faster"
         )
     return RunAdvice(sentence, shlex.join(commands.get(limit.by, ())))
 
@@ -208,7 +213,7 @@ def _figures(run: ProgramRun, breakdown: Breakdown, names: Sequence[str]) -> lis
     limit = limit_of(breakdown)
     arcs = run.edges / run.seconds / 1e6 if run.seconds > 0 else 0.0
     sent = float(run.of_devices("sent").sum())
-    said = "computing alone, speeds relative" if breakdown.is_scaled else "by the plan's machine"
+    said = "computing only, relative speeds" if breakdown.is_scaled else "by the plan's machine"
     return [
         (
             "a superstep took",
@@ -217,7 +222,7 @@ def _figures(run: ProgramRun, breakdown: Breakdown, names: Sequence[str]) -> lis
         ),
         ("predicted", duration(breakdown.makespan), said),
         ("waits most", percent(limit.share), names[limit.waits]),
-        ("arcs a second", f"{arcs:,.1f} M", f"{run.edges:,} looked at"),
+        ("arcs a second", f"{arcs:,.1f} M", f"{run.edges:,} visited"),
         ("sent", memory(sent), f"by {plural(len(names), 'device')} in all supersteps"),
     ]
 

@@ -243,7 +243,7 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
         shade = (away * LIT).astype(np.int64)[cells]
         cells = np.where(cells >= 0, cells * step, raster.NOTHING).astype(np.int32)
         views.append(OutsideView(f"From the {view}", cells, shade, lined=False))
-    what = "Every vertex is a disc in the colour of its device, the farther the darker"
+    what = "Every vertex is a disc in the colour of its device, darker if farther away"
     return _with_slice(views, _slice(graph, coords, blocks), what, blocks)
 
 
@@ -278,8 +278,8 @@ def _cutting_plane(
 ) -> tuple[npt.NDArray[np.int64], float, str]:
     """Return the axes of a cutting plane, its normal last, its position on that, and a title.
 
-    The plane is the one that intersects most blocks; of several, one across the shortest axis, and
-    the nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
+    The plane intersects as many blocks as possible; of several planes, one across the shortest
+    axis, nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
     """
     axes = np.argsort(-np.ptp(points, axis=0), kind="stable")
     best: tuple[int, int, float] | None = None
@@ -302,7 +302,7 @@ def _cutting_plane(
 def _extents(along: FloatArray, part: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the range on an axis (b,) that each non-empty block covers.
 
-    A tenth of its vertices at each end are ignored, but half a typical vertex spacing is added.
+    A tenth of a block's vertices at each end is ignored; half a typical vertex spacing is added.
     """
     order = np.lexsort((along, part))
     sizes = np.bincount(part)
@@ -328,7 +328,7 @@ def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
 
 
 def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
-    """(t,) shade of each triangle lit from the upper left; both sides are lit equally."""
+    """Return the shade of each triangle (t,), lit equally on both sides."""
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.sqrt((normal**2).sum(axis=1))
     light = np.array([-0.35, 0.55, 0.76])

@@ -62,7 +62,7 @@ class DeviceFits:
 
     @cached_property
     def loads(self) -> FloatArray:
-        """Loads [units] at which models are compared: those of the samples, and POINTS others."""
+        """Loads [units] at which models are compared: the samples' loads, and POINTS more."""
         own = np.unique([sample.load for sample in self.device.samples])
         high = min(own[-1] * MARGIN, self.device.capacity)
         grid = np.geomspace(min(own[0] / MARGIN, high), high, POINTS)

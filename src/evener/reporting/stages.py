@@ -82,7 +82,7 @@ class Stages:
 
 
 def compared(plan: Plan) -> list[StageRow]:
-    """Return rows for METIS, the minimum-cut plan and this plan; none without the first two.
+    """Return rows for METIS, the minimum-cut plan and this plan; none if the first two are missing.
 
     Cells: time, against this plan, cut, largest volume, total volume, neighbours.
     """
@@ -206,7 +206,7 @@ def rival_name(rival: Rival, i: int) -> str:
 
 
 def _without_twin(stages: Sequence[Stage]) -> list[Stage]:
-    """Return the stages without the one that equals the chosen stage, which is last."""
+    """Return the stages without a stage that equals the chosen stage, which is last."""
     if not stages or stages[-1].role != CHOSEN_STAGE:
         return list(stages)
     last = stages[-1]
@@ -218,7 +218,7 @@ def _figures(stage: Stage) -> tuple[float | None, ...]:
 
 
 def _apart(seconds: float | None, ours: float) -> str:
-    """Return the relative difference of a time from ours: "+2.2 %"."""
+    """Return the relative difference of a time from this plan's: "+2.2 %"."""
     if seconds is None or ours <= 0:
         return NOTHING
     over = seconds / ours - 1

@@ -113,9 +113,9 @@ def draw_stream_graph(
 
 
 def ranks_of(graph: StreamGraph) -> IntArray:
-    """(n,) rank of each filter: length of the longest path to it; sources: one below readers.
+    """Return each filter's rank (n,): the length of the longest path to it.
 
-    Edges with initial data (tokens) are ignored.
+    A source's rank is one below its readers'. Edges with initial data (tokens) are ignored.
     """
     assert graph.tokens is not None
     bare = graph.tokens == 0
@@ -256,5 +256,5 @@ def _caption(graph: StreamGraph, shares: FloatArray, *, is_named: bool) -> str:
     if graph.stateful.any():
         said.append("square corners: stateful")
     if (graph.tokens > 0).any():
-        said.append(f"dashed: {plural(int((graph.tokens > 0).sum()), 'edge')} with data at first")
-    return "; ".join(said) + ". Point at a box to see more."
+        said.append(f"dashed: {plural(int((graph.tokens > 0).sum()), 'edge')} with initial data")
+    return "; ".join(said) + ". Point at a box for details."

@@ -48,25 +48,25 @@ ADVICE_COLUMNS = ("what if", "filters stay", "filters move")
 MAX_CHANGES = 8
 FILTER_COLUMNS = (
     CertificateColumn("filter", "name in the stream graph"),
-    CertificateColumn("device", "where it is"),
-    CertificateColumn("takes", "there, in an iteration"),
+    CertificateColumn("device", "device of the filter"),
+    CertificateColumn("takes", "time of an iteration on this device"),
     CertificateColumn("of period", "share of the period"),
-    CertificateColumn("best", "on the device that would be quickest for it"),
-    CertificateColumn("instructions", "an iteration, that follow each other"),
-    CertificateColumn("vector", "data that each of them is for"),
-    CertificateColumn("receives", "bytes an iteration"),
-    CertificateColumn("sends", "bytes an iteration"),
-    CertificateColumn("stateful", "whether its next run needs the last one"),
+    CertificateColumn("best", "time on the fastest device for this filter"),
+    CertificateColumn("instructions", "sequential instructions per iteration"),
+    CertificateColumn("vector", "data to which each instruction applies"),
+    CertificateColumn("receives", "bytes per iteration"),
+    CertificateColumn("sends", "bytes per iteration"),
+    CertificateColumn("stateful", "whether each run needs the previous run"),
 )
 DEVICE_COLUMNS = (
     CertificateColumn("device", "name in the machine file"),
-    CertificateColumn("filters", "on the device"),
-    CertificateColumn("computing", "in an iteration"),
-    CertificateColumn("communicating", "in an iteration"),
-    CertificateColumn("load", "of both, as the reading of the cost adds them"),
+    CertificateColumn("filters", "filters on the device"),
+    CertificateColumn("computing", "computing time of an iteration"),
+    CertificateColumn("communicating", "communicating time of an iteration"),
+    CertificateColumn("load", "sum of both, by the reading of the cost"),
     CertificateColumn("of period", "load / period"),
-    CertificateColumn("MIPS", "10^6 instructions a second"),
-    CertificateColumn("vector length", "data that one instruction is for"),
+    CertificateColumn("MIPS", "10^6 instructions/s"),
+    CertificateColumn("vector length", "data to which one instruction applies"),
 )
 
 
@@ -176,7 +176,7 @@ def _figures(seen: Counted) -> list[tuple[str, str, str]]:
     """Return name, value and meaning of the figures below the heading."""
     plan, period = seen.plan, seen.period
     rate = (
-        f"{count(float(f'{1 / plan.period:.3g}'))} iterations a second"
+        f"{count(float(f'{1 / plan.period:.3g}'))} iterations per second"
         if plan.period > 0
         else NOTHING
     )
@@ -238,12 +238,12 @@ def _network(seen: Counted, colours: list[str]) -> QuotientDrawing | None:
         shown,
         f"{plan.graph.n:,} filters are too many to draw. A disc is a device with filters, its area "
         "the device's load",
-        "a line joins devices between which bytes flow, the wider the more",
+        "a line joins devices between which bytes flow; its width shows how many",
     )
 
 
 def _titles(seen: Counted) -> list[str]:
-    """(n,) tooltips of filters."""
+    """Return the tooltips of filters (n,)."""
     plan, graph = seen.plan, seen.plan.graph
     assert graph.stateful is not None
     names, period = plan.platform.names, max(plan.period, 1e-300)
@@ -267,7 +267,7 @@ def _n_between(plan: StreamPlan) -> int:
 
 
 def _edges(seen: Counted) -> list[tuple[str, str, str, str, str]]:
-    """Return edges between devices, those of longest transfers first: ends, bytes, seconds."""
+    """Return edges between devices, longest transfers first: ends, bytes, seconds."""
     plan, graph = seen.plan, seen.plan.graph
     a, b = plan.part[graph.tails], plan.part[graph.heads]
     seconds = np.where(a != b, graph.nbytes * seen.problem.machine.cost[a, b], -1.0)
@@ -361,7 +361,7 @@ class DeviceBar(NamedTuple):
 
 
 class ClassBar(NamedTuple):
-    """A class of devices by their load: name, length [%], how many they are."""
+    """A class of devices by their load: name, length [%], number of devices."""
 
     name: str
     bar: float
@@ -461,14 +461,14 @@ def link_bars(period: Period) -> list[LinkBar]:
 
 
 STREAM_MEASURES: tuple[Measure, ...] = (
-    ("period_seconds", "period", "of an iteration, on the busiest device"),
-    ("link_seconds", "slowest link", "that an iteration's bytes take on it"),
-    ("cpu_seconds", "CPU", "the method's own CPU time, routes included"),
+    ("period_seconds", "period", "time of an iteration on the busiest device"),
+    ("link_seconds", "slowest link", "time of an iteration's bytes on the slowest link"),
+    ("cpu_seconds", "CPU", "CPU time of the method, including routes"),
 )
 STREAM_COLUMNS = (
     ("period / bound", "no mapping's period is shorter than the bound"),
-    ("devices", "with a filter"),
-    ("busiest", "device that an iteration takes longest"),
+    ("devices", "devices with a filter"),
+    ("busiest", "device on which an iteration takes longest"),
     ("communicating", "share of the period on the busiest device"),
 )
 
@@ -538,7 +538,7 @@ def _row(result: StreamComparison) -> dict[str, Any]:
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]], results: Sequence[StreamComparison]) -> str:
-    """Return which method has the shortest period, and how far the next one is."""
+    """Return which method has the shortest period, and the ratio of the next method's period."""
     done = [row for row in ordered if row["period_seconds"] is not None]
     if not done:
         return "No method placed the filters."

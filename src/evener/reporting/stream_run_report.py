@@ -35,30 +35,36 @@ SAME = 5e-4  # of a period from the predicted one, up to which it is as predicte
 FAR = 0.15  # of a period from the predicted one, from which the page says why
 PARTS = {
     "computing": "on a core",
-    "fixed": "off it, while other programs or transfers have it",
+    "fixed": "off the core, while other programs or transfers use it",
     "waiting": "waiting for data",
-    "communicate": "waiting for room",
+    "communicate": "waiting for space",
 }
 FILTER_COLUMNS = (
     CertificateColumn("filter", "name in the program"),
-    CertificateColumn("device", "where it ran"),
-    CertificateColumn("an iteration", "of the program, that it was busy"),
-    CertificateColumn("on a core", "of this"),
+    CertificateColumn("device", "processor of the filter"),
+    CertificateColumn("an iteration", "seconds per iteration in which the filter was busy"),
+    CertificateColumn("on a core", "seconds of these on a core"),
     CertificateColumn("predicted", "by the plan"),
     CertificateColumn("ratio", "an iteration / predicted"),
-    CertificateColumn("no data", "an iteration, its processor had nothing to do before it ran"),
-    CertificateColumn("no room", "an iteration, the same where a channel to another was full"),
-    CertificateColumn("ran", "times in all"),
+    CertificateColumn(
+        "no data", "seconds per iteration that its processor waited because input was missing"
+    ),
+    CertificateColumn(
+        "no room", "seconds per iteration that its processor waited because an output was full"
+    ),
+    CertificateColumn("ran", "total number of times"),
 )
 CHANNEL_COLUMNS = (
     CertificateColumn("channel", "from filter to filter"),
-    CertificateColumn("from", "device, or several where filters have copies"),
-    CertificateColumn("to", "device, or several where filters have copies"),
+    CertificateColumn("from", "device, or several if filters have copies"),
+    CertificateColumn("to", "device, or several if filters have copies"),
     CertificateColumn("bytes", "an iteration"),
-    CertificateColumn("bytes a second", "in steady state"),
-    CertificateColumn("slots", "arrays that it holds at most"),
-    CertificateColumn("reader waited", "an iteration, for data in it"),
-    CertificateColumn("writer waited", "an iteration, for room in it: back-pressure"),
+    CertificateColumn("bytes/s", "in steady state"),
+    CertificateColumn("slots", "maximum number of arrays in the channel"),
+    CertificateColumn("reader waited", "seconds per iteration, for data in the channel"),
+    CertificateColumn(
+        "writer waited", "seconds per iteration, for space in the channel: back-pressure"
+    ),
 )
 
 
@@ -132,9 +138,9 @@ def write_stream_run(
 
 
 def predicted_seconds(plan: StreamPlan) -> FloatArray:
-    """(c,) predicted seconds per iteration of the plan's filters, with sending and receiving.
+    """Return predicted seconds per iteration of the plan's filters (c,).
 
-    Sending and receiving are not included if devices compute at the same time.
+    Sending and receiving are included unless devices compute at the same time.
     """
     reading = problem_of(plan).reading
     took = StreamSeconds.of(plan, reading)
@@ -169,14 +175,14 @@ def findings(
     share = run.cpu[at] / run.busy[at] if run.busy[at] > 0 else 1.0
     if share < ON_A_CORE and not run.is_emulated:
         said.append(
-            f"Its filters had a core for {percent(share)} of that: other programs, other "
-            "processors of this plan on the same core, or waits in the filters took the rest."
+            f"Its filters had a core for {percent(share)} of that; the rest went to other "
+            "programs, other processors of this plan on the same core, or waits in the filters."
         )
     if run.period is not None and abs(run.period / max(run.predicted, 1e-300) - 1) > FAR:
         used = np.array([one.cpu for one in run.filters]) / run.iterations
         worst = int(np.abs(used - own).argmax())
         said.append(
-            f"Furthest from the plan is filter {run.filters[worst].name}: "
+            f"The filter furthest from the plan is {run.filters[worst].name}: "
             f"{duration(float(used[worst]))} on a core, predicted {duration(float(own[worst]))}."
         )
     for kind, why in ((1, "no room"), (0, "no data")):
@@ -216,7 +222,7 @@ def _stalls(run: StreamRun, program: StreamProgram, plan: StreamPlan) -> list[Ch
 
 
 def _whole(run: StreamRun) -> FloatArray:
-    """(k,) seconds that processors were busy or waited."""
+    """Return the seconds that processors were busy or waited, (k,)."""
     return run.busy + run.no_input + run.no_room
 
 
@@ -242,7 +248,7 @@ def _bar(
     kinds = list(PARTS)
     lengths = [(kind, place(s * scale)) for kind, s in zip(kinds, parts, strict=True)]
     words = list(PARTS.values())
-    words[1] = "off it"
+    words[1] = "off the core"
     split = ", ".join(f"{duration(s)} {word}" for word, s in zip(words, parts, strict=True))
     busy = parts[0] + parts[1]
     return StallBar(name, lengths, place(predicted * scale), duration(busy), duration(predicted),

@@ -30,8 +30,7 @@ OF_PRODUCTS = (
     "exchange. A step of a solver does more and takes longer."
 )
 RELATIVE_TIMES = (
-    "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would do the "
-    "work."
+    "Speeds are relative: 1.00x is the time that all devices would need if always busy."
 )
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "compute", "exchange", "total"]
 SECONDS_COLUMNS = ["device", "load", "share", "memory", "compute", "exchange", "total"]
@@ -117,7 +116,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
 
 
 def off_targets(plan: Plan) -> FloatArray:
-    """(k, c) weight / target - 1 of each block's weights; NaN if a target is zero."""
+    """Return weight / target - 1 of each block's weights, (k, c); NaN if a target is zero."""
     certificate = plan.certificate
     targets = certificate.contract.table("targets")
     weights = np.column_stack([certificate.weights, certificate.further])

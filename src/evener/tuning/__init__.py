@@ -1,9 +1,9 @@
-"""Measures the ranks of any MPI program while it runs, and plans again at the speeds found.
+"""Measures the ranks of any MPI program while it runs, and plans again with the measured speeds.
 
 waits.c      preloaded into the ranks: the time inside MPI, and marks at collective calls;
              counted_calls.h: the calls that count entries
-traces.py    what it wrote, a RankTrace a rank
-steps.py     traces -> the program's steps, and what each rank did in them
-measured.py  steps -> speeds, what evening out can gain, and why it cannot
+traces.py    reads the files that waits.c wrote, one RankTrace for each rank
+steps.py     traces -> the program's steps, and how each rank spent its time in them
+measured.py  steps -> speeds, the gain that even blocks would give, reasons why there is none
 running.py   compiles waits.c for a launcher's MPI, and runs a command with it preloaded
 """

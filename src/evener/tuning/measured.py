@@ -29,8 +29,8 @@ class Measured:
     """A measured run of a program on the blocks of a plan.
 
     steps: the steps of the run. units (k,): number of units in each device's block. epsilon: the
-    imbalance that the plan allows; another plan of the same epsilon need not be more even. traces:
-    of all ranks, by rank.
+    imbalance that the plan allows; blocks of another plan with the same epsilon may be as uneven.
+    traces: of all ranks, by rank.
     """
 
     steps: Steps
@@ -49,27 +49,27 @@ class Measured:
 
     @cached_property
     def computing(self) -> FloatArray:
-        """(k,) Mean time per step outside MPI [s]."""
+        """Mean time per step outside MPI, (k,) [s]."""
         return np.asarray(self.steps.computing.mean(axis=0))
 
     @property
     def waiting(self) -> FloatArray:
-        """(k,) Mean time per step in MPI [s]."""
+        """Mean time per step in MPI, (k,) [s]."""
         return np.asarray((self.steps.exchanging + self.steps.collective).mean(axis=0))
 
     @property
     def without_core(self) -> FloatArray:
-        """(k,) Share of the time in which a rank was ready to run but had no core."""
+        """Share of the time in which a rank was ready to run but had no core, (k,)."""
         return np.asarray(self.steps.delayed.mean(axis=0) / self.seconds)
 
     @property
     def half_widths(self) -> FloatArray:
-        """(k,) Half widths of the confidence intervals of `computing` [s]."""
+        """Half widths of the confidence intervals of `computing`, (k,) [s]."""
         return _half_width(self.steps.computing)
 
     @property
     def speeds(self) -> FloatArray:
-        """(k,) Units per second of computing; NaN for a device without a block."""
+        """Units per second of computing, (k,); NaN for a device without a block."""
         return np.where(self.units > 0, self.units / np.maximum(self.computing, 1e-300), np.nan)
 
     @cached_property
@@ -130,7 +130,7 @@ class Measured:
 
     @property
     def reasons(self) -> list[str]:
-        """Reasons why another plan would gain nothing, or less than the speeds promise."""
+        """Reasons why another plan would gain nothing, or less than the speeds suggest."""
         reasons = []
         if self._is_balanced:
             reasons.append(
@@ -169,7 +169,7 @@ def _named(ranks: IntArray) -> str:
 
 
 def _half_width(values: FloatArray) -> FloatArray:
-    """Return (k,) half widths of the confidence intervals of the means of values (s, k)."""
+    """Return half widths (k,) of the confidence intervals of the means of values (s, k)."""
     groups = np.array(
         [part.mean(axis=0) for part in np.array_split(values, min(GROUPS, len(values)))]
     )

@@ -45,8 +45,8 @@ def run_measured(
 
     ranks: expected number of ranks. folder: an empty folder, which all computers of ranks must
     share. seconds: time limit, after which the program gets SIGTERM. Raises ToolError if the
-    command is not that of a known launcher, and if ranks wrote nothing; InputError if the number of
-    ranks differs.
+    command does not begin with a known launcher, and if no rank wrote a trace; InputError if the
+    number of ranks differs.
     """
     launcher = launcher_of(program=words[0])
     preload = {"LD_PRELOAD": str(shim_for(launcher, folder)), "EVENER_TUNE": str(folder)}
@@ -74,8 +74,8 @@ def run_measured(
 
 
 _WHY_NOTHING = (
-    "The program may not use MPI, be linked statically, use another MPI than the launcher's, or "
-    "have ended before MPI_Init."
+    "The program may not use MPI, be linked statically, use another MPI than the "
+    "launcher's, or may have ended before MPI_Init."
 )
 
 

@@ -2,8 +2,8 @@
 
 All ranks of a program make the same collective calls in the same order. Calls of one kind (function
 and bytes) mark steps if they recur regularly: a step begins at every n-th of them. Of all such
-kinds, the one with the longest steps is used; in a solver with inner iterations, this is the time
-step. Numbers of calls are compared, not times, so that noise does not matter.
+kinds, this module uses the kind with the longest steps; in a solver with inner iterations, this is
+the time step. Numbers of calls are compared, not times, so that noise does not matter.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ LONG = 2.5  # multiple of the median above which a step is omitted: it may write
 class Steps:
     """The steady steps of a run.
 
-    mark: the call at which steps begin; None: no steps were recognised, and they are pieces of the
-    time. found: number of steps in the whole run. left_out: number of steps of the steady part that
-    were omitted because they took far longer than the others. Arrays (s, k), for each steady step
-    and rank: seconds: duration; computing: time of it outside MPI; exchanging, collective [s]: time
-    in MPI; delayed [s]: time ready to run without a core; sent [bytes].
+    mark: the call at which steps begin; None: no steps were recognised, and the run is cut into
+    pieces of equal time. found: number of steps in the whole run. left_out: number of steps of the
+    steady part that were omitted because they took far longer than the others. Arrays (s, k), for
+    each steady step
+    and rank: seconds: duration [s]; computing: time outside MPI [s]; exchanging, collective [s]:
+    time in MPI; delayed [s]: time ready to run without a core; sent [bytes].
     """
 
     mark: str | None

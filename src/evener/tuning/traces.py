@@ -86,4 +86,4 @@ def _trace(path: Path) -> RankTrace:
 
 
 def _damaged(path: Path) -> InputError:
-    return InputError("is damaged: it does not hold what a measured rank writes", file=path)
+    return InputError("is damaged: it is not the trace of a rank", file=path)

@@ -81,8 +81,8 @@ def test_onto_itself(convert, grid):
 @pytest.mark.parametrize(
     ("target", "code", "words"),
     [
-        ("b.vtk", 2, "is not that of a format that Evener writes"),
-        ("b", 2, "is not that of a format that Evener writes"),
+        ("b.vtk", 2, "Evener writes no format with the suffix"),
+        ("b", 2, "Evener writes no format with the suffix"),
         ("nowhere/b.graph", 3, "cannot be written"),
         (".", 3, "is a folder"),  # as for every command
     ],
@@ -140,7 +140,7 @@ def test_stream_graphs(convert, tmp_path):
     ("words", "said"),
     [
         (["a.dot", "b.toml", "--by", "points"], "--by does not apply to stream graphs"),
-        (["a.dot", "b.npz", "--stream"], "is not that of a format for stream graphs"),
+        (["a.dot", "b.npz", "--stream"], "no format for stream graphs has the suffix"),
         (["a.dot", "b.npz", "--stream", "--to", "npz"], "there is no format 'npz'"),
     ],
 )
@@ -185,7 +185,7 @@ def test_in_pieces_as_whole(convert, tmp_path, monkeypatch):
         ("g.graph o.ecsr --memory much", "'much' is not a size"),
         ("g.graph o.ecsr.gz --memory 1GiB", "--memory does not work with a compressed OUTPUT"),
         ("g.csv o.ecsr --memory 1GiB", "cannot be read in pieces: its ver"),
-        ("- o.ecsr --memory 1GiB", "standard input is read once"),
+        ("- o.ecsr --memory 1GiB", "standard input can be read only once"),
     ],
 )
 def test_bounds_that_cannot_be_kept(convert, tmp_path, monkeypatch, words, said):

@@ -45,7 +45,10 @@ def test_json(info, tail):
     assert facts["coordinates"] == {"dimensions": 2, "min": [0, 0], "max": [1, 2]}
     assert facts["bytes"] == 5 * 24 + 8 * 12
     assert facts["mesh"] is None
-    assert facts["odd"] == ["1 vertices have no neighbour", "1 vertices lie where another does"]
+    assert facts["odd"] == [
+        "1 vertices have no neighbour",
+        "1 vertices have the coordinates of another vertex",
+    ]
     assert facts["notes"] == ["Coordinates are from tail.graph.xyz."]
     assert sorted(facts["inputs"]) == ["tail.graph", "tail.graph.xyz"]
 
@@ -98,7 +101,7 @@ def test_oddities(info, tmp_path):
     write_graph(tmp_path / "g.npz", Graph.from_edges(n, u, v, vwgt=weights, coords=coords))
     odd = json.loads(info(tmp_path / "g.npz", "--json")[1])["odd"]
     assert odd == [
-        "it is in 2 pieces",
+        "the graph has 2 components",
         "one vertex has 1,997 neighbours, the mean is 2.0",
         "the vertex weight of a single vertex is 20.0 % of the total",
         "all vertices have the same y",
@@ -159,7 +162,7 @@ def test_directed(info, tmp_path):
     (tmp_path / "a.edges").write_text("0 1\n1 0\n0 2\n3 2\n")
     code, shown, _ = info(tmp_path / "a.edges", "--directed")
     assert code == 0
-    assert "arcs           4, 2 of them with one back" in shown
+    assert "arcs           4, 2 of them with a reverse arc" in shown
     assert "out-degree     0 to 2, mean 1.00" in shown
     assert "in-degree      0 to 2, mean 1.00" in shown
     facts = json.loads(info(tmp_path / "a.edges", "--directed", "--json")[1])

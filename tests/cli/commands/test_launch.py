@@ -67,7 +67,7 @@ def test_devices_without_a_block_are_mentioned_and_left_out_on_request(evener, m
     assert said.code == 0, said.err
     assert "1 of 3 devices unused" in said.out
     assert "--only-used leaves unused devices out" in said.out
-    idle = "note: d1: no block, so that its rank has nothing to do; `evener plan --only-used`"
+    idle = "note: d1: no block assigned, so its rank has nothing to do; `evener plan --only-used`"
     for command in (["export", "x.plan", "--to", "metis", "-o", "x.part"],
                     ["launch", "x.plan", "--", "./solver"]):  # fmt: skip
         assert idle in evener(*command).err
@@ -188,7 +188,7 @@ def until(holds, seconds=60.0):
     ("words", "code", "said"),
     [
         (["m.toml"], 2, "no program is given"),
-        (["m.toml", "./solver"], 2, "takes ./solver; write the program and its arguments after"),
+        (["m.toml", "./solver"], 2, "argument: ./solver; write the program"),
         (["m.toml", "--ranks", "3", "--", "./solver"], 2, "--ranks is 3, but m.toml is for 2"),
         (["m.toml", "--", "./none"], 3, "none: there is no such program"),
         (["m.toml", "--", "solver"], 3, "no program 'solver' in PATH\nDid you mean ./solver?"),
@@ -197,11 +197,11 @@ def until(holds, seconds=60.0):
         (["m.toml", "--hosts", "none", "--", "./solver"], 3, "none: cannot be read"),
         (["m.toml", "--with", "mpch", "--", "./solver"], 2, "no 'mpch'; did you mean mpich"),
         (["m.toml", "--with", "mpich", "--run", "--", "./solver"], 2, "no mpiexec of mpich"),
-        (["m.toml", "--with", "hostfile", "--run", "--", "./solver"], 2, "a plain hostfile does"),
+        (["m.toml", "--with", "hostfile", "--run", "--", "./solver"], 2, "--run needs a launcher"),
         (["m.toml", "--mpirun", "/none", "--", "./solver"], 5, "there is no program '/none'"),
         (["m.toml", "--mpirun", "mpirun -n 4", "--", "./solver"], 2, "each of the 2 devices"),
         (["m.toml", "--mpirun", "'", "--", "./solver"], 2, "No closing quotation"),
-        (["none.plan", "--", "./solver"], 3, "none.plan: no machine file to read"),
+        (["none.plan", "--", "./solver"], 3, "none.plan: the machine file cannot be read"),
     ],
 )  # fmt: skip
 def test_what_is_refused(evener, machine, tmp_path, words, code, said):

@@ -79,7 +79,7 @@ def test_a_device_without_samples_is_a_gap(evener, place):
     ("words", "code", "match"),
     [("s.toml --plot m.pdf", 2, ".png or .svg"), ("s.toml --plot no/m.png", 3, "does not exist"),
      ("s.toml --device P9", 2, "no device 'P9'"), ("s.toml --load 0", 2, "above zero"),
-     ("none.toml", 3, "no speeds file"), ("s.toml --plot s.toml", 2, ".png or .svg")],
+     ("none.toml", 3, "speeds file cannot be read"), ("s.toml --plot s.toml", 2, ".png or .svg")],
 )  # fmt: skip
 def test_refuses(evener, place, words, code, match):
     said = evener("models", *words.split())

@@ -45,7 +45,7 @@ def test_what_is_odd_about_a_mesh_is_said(evener, tmp_path):
     assert "6 vertices have no neighbour" in told.out
     assert "6 vertices have no neighbour." in read_plan(tmp_path / "x.plan").notes
     path.write_text(f"OFF\n24 12 0\n{points}{cells}{cells}")
-    assert "6 vertices lie where another does." in evener(*words).err
+    assert "6 vertices have the coordinates of another vertex." in evener(*words).err
 
 
 def test_default_name_is_the_graphs_here(evener, grid_file, tmp_path, monkeypatch):

@@ -91,7 +91,7 @@ def test_a_list_of_speeds_has_no_such_section(evener, place):
 
 @pytest.mark.parametrize(
     ("words", "code", "match"),
-    [("--speeds none.toml", 3, "no speeds file"),
+    [("--speeds none.toml", 3, "the speeds file cannot be read"),
      ("--speeds s.toml --k 2", 2, "does not work with"),
      ("--speeds m.toml", 3, "unknown key"),
      ("--speeds w.toml --machine m.toml", 3, "'small0'"), ("--speeds tiny.toml", 4, "short")],

@@ -143,7 +143,7 @@ def test_vertices_move_while_it_runs(case, capsys, monkeypatch, tmp_path):
     assert run(case, "--app", "pagerank", "--verify", *words, "--samples", records[4]) == 0
     said = capsys.readouterr().out
     assert said.count("Rebalanced after superstep ") == 2
-    assert "Checking whether that pays took" in said
+    assert "Checks whether to rebalance took" in said
     np.testing.assert_allclose(np.load(records[1]), np.load(records[0]), rtol=1e-6)
     assert ">Rebalancings<" in (tmp_path / "p.html").read_text()
     names = [
@@ -322,7 +322,7 @@ def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
     ("words", "reason"),
     [
         (["--family", "DP"], "must be given together"),
-        (["--policy", "DP-OH", "--family", "DP"], "which it stands for"),
+        (["--policy", "DP-OH", "--family", "DP"], "which it includes"),
         (["--policy", "DP-XY"], "DP-XY"),
         (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
         (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines but 2 values of r"),

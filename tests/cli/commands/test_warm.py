@@ -79,7 +79,7 @@ def test_a_pack_of_a_level_is_for_its_processors(tmp_path):
     ("words", "code", "said"),
     [
         (["--level", "x86-64-v2"], 2, "--level works with --pack"),
-        (["--pack", "no/such"], 3, "no/such: is no folder"),
+        (["--pack", "no/such"], 3, "no/such: is not a folder"),
         (["--pack", ".", "--level", "x86-64-v9"], 2, "x86-64-v2"),
     ],
 )

@@ -42,7 +42,7 @@ def test_without_hosts_all_are_here():
 
 def test_hosts_of_some_are_refused():
     platform = Platform((Device("x", 1.0, node="n1"), Device("y", 1.0)))
-    with pytest.raises(InputError, match="'y' has no host, but others have"):
+    with pytest.raises(InputError, match="'y' has no host, but other devices have one"):
         places_of(platform)
 
 

@@ -45,7 +45,7 @@ def test_triangulated_grids(tmp_path, shape):
 
 def test_diagonals_are_of_the_plane(tmp_path):
     for make in (grid, lambda *a, **k: grid_to_csr(tmp_path / "g.ecsr", *a, **k)):
-        with pytest.raises(UsageError, match="in the plane"):
+        with pytest.raises(UsageError, match="works with 2-D grids only"):
             make((2, 3, 4), triangulated=True)
 
 

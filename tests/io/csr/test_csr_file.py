@@ -132,7 +132,7 @@ def test_offsets_of_the_header_that_lie(path):
     struct.pack_into("<q", header, 80, 64)
     struct.pack_into("<I", header, HEADER - 4, zlib.crc32(header[: HEADER - 4]))
     path.write_bytes(header)
-    with pytest.raises(InputError, match="contradicts itself"):
+    with pytest.raises(InputError, match="inconsistent entries"):
         CsrFile(path)
 
 

@@ -51,7 +51,7 @@ def test_suffixes_formats_and_packing(tmp_path):
         equal(read_stream_graph(tmp_path / name).graph, graph)
     write_stream_graph(tmp_path / "x.txt", graph, "graphml")
     assert read_stream_graph(tmp_path / "x.txt").format == "graphml"
-    with pytest.raises(UsageError, match="is not that of a format for stream graphs"):
+    with pytest.raises(UsageError, match="no format for stream graphs has the suffix"):
         write_stream_graph(tmp_path / "x.csv", graph)
     with pytest.raises(UsageError, match="there is no format 'dax'"):
         write_stream_graph(tmp_path / "x.toml", graph, "dax")

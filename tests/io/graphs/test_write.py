@@ -133,7 +133,7 @@ def test_vertices_without_edges(tmp_path):
     graph = Graph([0, 0, 1, 2], [2, 1], coords=np.zeros((3, 2)))
     notes = write_graph(tmp_path / "g.csv", graph)
     assert "1 vertices without edges" in notes[0]
-    assert "Coordinates are not written: the list does not number all vertices." in notes[1]
+    assert "Coordinates are not written: the edge list does not contain all vertices." in notes[1]
     assert not (tmp_path / "g.csv.xyz").exists()
     write_graph(tmp_path / "g.graph", graph)
     assert read_graph(tmp_path / "g.graph").degrees.tolist() == [0, 1, 1]
@@ -142,7 +142,7 @@ def test_vertices_without_edges(tmp_path):
 def test_which_format(tmp_path):
     assert writer_for(tmp_path / "a.GRAPH.zst", None).name == "metis"
     assert writer_for(tmp_path / "a.dat", "scotch").name == "scotch"
-    with pytest.raises(UsageError, match="is not that of a format that Evener writes"):
+    with pytest.raises(UsageError, match="Evener writes no format with the suffix"):
         writer_for(tmp_path / "a.dat", None)
     with pytest.raises(UsageError, match="but does not write it"):
         writer_for(tmp_path / "a.dat", "su2")

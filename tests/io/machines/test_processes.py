@@ -52,7 +52,10 @@ def test_as_a_person_writes_it(tmp_path):
         ("", r"no \[\[process\]\] table"),
         ("[[process]]\nrank = 1\n", "p.toml:1: a process has no host"),
         ('[[process]]\nhost = "a"\nbinds = "cpu0"\n', "p.toml:3: .*did you mean bind"),
-        ('[[process]]\nhost = "a"\nbind = "cpux"\n', "p.toml:1: .*bind is cores, as cpu0-3"),
+        (
+            '[[process]]\nhost = "a"\nbind = "cpux"\n',
+            "p.toml:1: .*bind must be cores, such as cpu0-3",
+        ),
         ('[[process]]\nhost = "a"\nrank = 0.5\n', "p.toml:3: rank of a process must be a whole"),
         ('[[process]]\nhost = "a"\noptions = [1]\n', "p.toml:3: options of a process must be"),
         ('[[process]]\nhost = "a"\n[process.options]\nx = inf\n', "options of a process must be"),

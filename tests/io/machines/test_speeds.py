@@ -66,7 +66,7 @@ def test_mistakes_are_shown_where_they_are(tmp_path, text, line, match):
 
 
 def test_no_file_and_no_devices(tmp_path):
-    with pytest.raises(InputError, match="no speeds file to read"):
+    with pytest.raises(InputError, match="the speeds file cannot be read"):
         read_speeds(tmp_path / "none.toml")
     with pytest.raises(InputError, match="no devices"):
         speeds_to_toml([])

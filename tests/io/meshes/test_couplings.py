@@ -132,7 +132,7 @@ def test_rings_are_closed(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("x.msh", msh_2(periodic="1\n1 2 1\n1\n9 1"), "joins points, but it joins no face"),
+        ("x.msh", msh_2(periodic="1\n1 2 1\n1\n9 1"), "links points, but no whole face"),
         ("x.msh", msh_2(names=PYFR.replace("_r", "_s")), "do not match are left out: periodic_0_l"),
         ("x.su2", su2(second="wall"), "do not match are left out: periodic_1"),
         ("x.su2", su2("left", "right", more="NPERIODIC= 2\n"), "NPERIODIC"),

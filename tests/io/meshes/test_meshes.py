@@ -105,7 +105,7 @@ def test_centres_of_cells_across_360_degrees(put):
     cells = put(points, "nod2d.out") and put("2\n1 2 3\n5 4 3\n", "elem2d.out")
     reading = read(cells)
     assert reading.graph.coords[:, 0].tolist() == pytest.approx([1.1 + 359.4, (170 + 181.1) / 3])
-    words = "Coordinates are read as degrees: 1 cell across the end of 360."
+    words = "Coordinates are read as degrees: 1 cell crosses 360."
     assert words in reading.notes
     metres = put(points.replace("358.4", "958.4"), "nod2d.out")
     assert read(metres).graph.coords[0, 0] == pytest.approx((958.4 + 2.0 + 1.1) / 3)
@@ -219,7 +219,7 @@ REFUSED = [
     ("strip.obj", "f -4 -2 -1", "f -4 -2", 8, "a face needs at least 3 corners, not 2"),
     ("two.xml", 'v2="3"', 'v2="4"', None, "corner 4"),
     ("two.xml", 'v2="3"', "", 12, "has no 'v2'"),
-    ("two.xml", 'x="1" y="1"', 'x="one" y="1"', 6, "no number"),
+    ("two.xml", 'x="1" y="1"', 'x="one" y="1"', 6, "not a number"),
     ("two.xml", 'index="3"', 'index="2"', None, "indices are not 0 to 3"),
     ("two.xml", "</mesh>", "", 15, "not well-formed"),
     ("two.xml", '"1.0"?', '"1.0" encoding="klingon"?', 1, "encoding"),
@@ -295,7 +295,7 @@ _PLY = (
     ("name", "content", "words"),
     [
         # Its reader waits for more lines at the end of the file, for ever.
-        ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "reader of mdpa too long"),
+        ("hang.mdpax", "Begin Nodes\n1 0 0 0\n", "takes too long to read"),
         ("huge.ply", _PLY, "cannot read as ply|code"),
         ("text.vtk", "once upon a time", "does not begin with `# vtk"),
         ("bytes.vtu", "\0\1\2", "cannot read as vtu"),

@@ -70,7 +70,7 @@ def test_an_empty_list(tmp_path):
         ("points", b"12\n(", b"999999999999\n(", "999,999,999,999 entries does not end"),
         ("points", b"scalar=64", b"scalar=32", "does not end where it should"),
         ("owner", b"label=32", b"label=64", "does not end where it should"),
-        ("owner", b"11\n(", b"\n(", "has no list where one must begin"),
+        ("owner", b"11\n(", b"\n(", "has no list where a list must begin"),
         ("owner", b")\n\n//", b")\n2\n//", "continues after its list"),
         (
             "faces",
@@ -78,7 +78,7 @@ def test_an_empty_list(tmp_path):
             b"faceList",
             "is a binary faceList; Evener reads binary faces from a faceCompactList",
         ),
-        ("faces", b")\n\n44\n(", b")\n\n(", "has no list where one must begin"),
+        ("faces", b")\n\n44\n(", b")\n\n(", "has no list where a list must begin"),
         ("faces", b"12\n(\0\0\0\0\4", b"12\n(\0\0\0\0\xff", "must ascend"),
         ("neighbour", b"1\n(\1", b"1\n(\0", "two different cells"),
         ("neighbour", b"1\n(\1\0\0\0", b"1\n(\xff\xff\xff\xff", "two different cells"),

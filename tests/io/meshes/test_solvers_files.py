@@ -136,14 +136,16 @@ def test_cells_and_their_kinds(put, name, text, format_, points, kinds, m):
 def test_regions_and_what_is_left_out(put):
     kratos = read(put(KRATOS, "k.mdpa"))
     assert kratos.mesh.cell_data["properties"].tolist() == [7, 7, 8]
-    assert kratos.notes == ("2 conditions are no cells: left out.",)
+    assert kratos.notes == ("2 conditions are left out, because conditions are not cells.",)
     abaqus = read(put(ABAQUS_LOW, "low.inp"))
     assert abaqus.mesh.cell_data["block"].tolist() == [0, 1]
     assert "1 mass, spring or connector is" in abaqus.notes[0]
     assert read(put(NASTRAN, "x.bdf")).mesh.cell_data["property"].tolist() == [1, 3]
     gmsh = read(put(GMSH, "g.msh"))
     assert gmsh.mesh.cell_data["physical"].tolist() == [1, 2]
-    assert gmsh.notes == ("1 cell stands again for another physical group; each counts once.",)
+    assert gmsh.notes == (
+        "1 cell is listed again for another physical group; each cell counts once.",
+    )
 
 
 def test_instances_of_a_part(put):

@@ -96,7 +96,7 @@ def test_partial_models_are_flat_outside(count):
 
 
 def test_samples_too_close_together():
-    with pytest.raises(InputError, match="as close as loads"):
+    with pytest.raises(InputError, match="are too close for a smooth curve"):
         Akima(Piecewise([1.0, np.nextafter(1.0, 2)], [1e300, 1e-300]))
 
 

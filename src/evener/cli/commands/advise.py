@@ -94,7 +94,10 @@ def _print(advice: Advice, out: Output) -> None:
             f"{percent(more)} more time."
         )
     if not all(choice.planned for choice in shown):
-        out.say("~: estimated without a partition; other times are predicted from one.")
+        out.say(
+            "~ marks times estimated without a partition; other times are predicted from a "
+            "partition."
+        )
 
 
 def _thinned(choices: tuple[Choice, ...], advice: Advice) -> list[Choice]:

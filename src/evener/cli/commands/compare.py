@@ -100,9 +100,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(rows, platform, work, out)
     if planned:
         out.say(
-            "plan: the plan of `evener plan`, with its own sizes; all others have the sizes "
-            "of `evener sizes`. Figures are after repair and mapping; in brackets, before "
-            "both."
+            "The plan of `evener plan` has its own sizes; all others have the sizes "
+            "of `evener sizes`. Figures are after repair and mapping; figures in brackets are "
+            "before both."
         )
     if args.report:
         from evener.reporting.html import write_comparison

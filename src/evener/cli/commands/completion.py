@@ -24,8 +24,8 @@ INSTALL = {
 class Offer:
     """Completions of a command: options with their help, and known values.
 
-    values: values of each option; under "", those of the first argument. lists: options that take
-    several of their values, separated by commas.
+    values: values of each option; under "", the values of the first argument. lists: options that
+    take several of their values, separated by commas.
     """
 
     purpose: str
@@ -35,7 +35,7 @@ class Offer:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the shell."""
+    """Add the argument SHELL."""
     parser.add_argument("shell", choices=list(INSTALL), metavar="SHELL", help="bash, zsh or fish")
 
 
@@ -87,7 +87,7 @@ def _first_part(help_: str) -> str:
 
 
 def _known_values() -> dict[str, list[str]]:
-    """Return known values of options that take names but also other values."""
+    """Return values to suggest for options that also accept other values."""
     from evener.integrations.exports import EXPORTERS
     from evener.io.formats import FORMATS
     from evener.io.plans.partitions import EXPORTS
@@ -165,7 +165,7 @@ def bash(found: dict[str, Offer]) -> str:
 
 
 def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
-    """Return a case of the bash script; in a list, the text before the last comma is kept."""
+    """Return a case of the bash script; in a list, keep the text before the last comma."""
     if not listed:
         return f'    "{name} {option}") words="{values}" ;;'
     before = 'local first=""; [[ $current == *,* ]] && first="${current%,*},"'

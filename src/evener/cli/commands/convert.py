@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target", nargs="?", metavar="OUTPUT",
         help="file to write; .zst, .gz, .xz, .bz2 compress it",
     )  # fmt: skip
-    parser.add_argument("-o", "--output", metavar="OUTPUT", help="the same")
+    parser.add_argument("-o", "--output", metavar="OUTPUT", help="another way to give OUTPUT")
     parser.add_argument(
         "--to", choices=[*written, *OF_STREAMS], help="format of OUTPUT (default: by its suffix)"
     )
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="working memory if OUTPUT is .ecsr, such as 500MiB (default 1GiB); an error if INPUT "
+        help="working memory if OUTPUT is .ecsr, such as 500MiB (default 1GiB); fails if INPUT "
         "must be read whole",
     )
     add_reading_options(parser)

@@ -25,7 +25,7 @@ SHOWN = 40  # devices in the table
 
 @dataclass(frozen=True)
 class DistributeOptions:
-    """The plan, the graph's file, the folder, which arcs to write, and how the file is read."""
+    """Options of `evener distribute`: inputs, output folder, which arcs to write, how to read."""
 
     plan: str = option("a plan file", "plan", metavar="PLAN")
     mesh: str = option("the file that the plan was made from", "mesh", metavar="GRAPH")
@@ -118,7 +118,7 @@ def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[st
     except WholeNeeded as reason:
         raise UsageError(
             f"{options.mesh} cannot be read in pieces: {reason}",
-            hint="Leave out --out-of-core to read it whole, or write it as .graph by `evener "
+            hint="Leave out --out-of-core to read it whole, or convert it to .graph with `evener "
             "convert`.",
         ) from None
     for note in stream.notes:

@@ -143,8 +143,8 @@ def _try_metis() -> str:
     weights = np.bincount(outcome.part, minlength=targets.size)
     worst = float((weights / (targets * weights.sum() / targets.sum())).max())
     if worst > 1.1:
-        raise EvenerError(f"a block came out at {worst:.2f} of its target")
-    return f"{outcome.version}, 2,500 vertices, heaviest block at {worst:.3f} of its target"
+        raise EvenerError(f"a block is {worst:.2f} times its target")
+    return f"{outcome.version}, 2,500 vertices, heaviest block {worst:.3f} times its target"
 
 
 def _try_kernel() -> str:
@@ -158,7 +158,7 @@ def _try_kernel() -> str:
         raise EvenerError(f"a connected graph was found to have {count} components")
     own = f"{graph_kernels.__name__}.components."
     homes = [Path(path) for name, path in kernels_used().items() if name.startswith(own)]
-    return "1 component, as it should be" + "".join(f"; compiled in {home.name}" for home in homes)
+    return "1 component, as expected" + "".join(f"; compiled in {home.name}" for home in homes)
 
 
 def _try_temporary_file() -> str:

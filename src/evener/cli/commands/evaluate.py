@@ -127,7 +127,7 @@ def judging_devices(
 ) -> tuple[Platform, Promise | None]:
     """Return the machine, and the contract stored in the plan of --as or in the partition's file.
 
-    The contract is None if neither states one.
+    The contract is None if neither contains one.
     """
     from evener.io.plans.plan import read_plan
     from evener.io.plans.promises import promise_in, promise_of
@@ -176,8 +176,8 @@ def judging_terms(
 ) -> JudgingTerms:
     """Return the plan's contract if graph, machine and workload are the same, else a similar one.
 
-    Without a plan: the contract that `evener plan` would make. With --epsilon or --constraints:
-    sizes by speed.
+    Without a plan, return the contract that `evener plan` would make. With --epsilon or
+    --constraints, the contract has sizes by speed.
     """
     from evener.io.plans.promises import platform_digest
     from evener.planning.options import PlanOptions
@@ -206,14 +206,14 @@ def judging_terms(
     if seconds:
         contract = contract_for_seconds(graph, platform, workload)
         return JudgingTerms(
-            contract, "memory, the user's limits and predicted time, as plans for seconds"
+            contract, "memory, the user's limits and predicted time, like plans for seconds"
         )
     epsilon = options.get("epsilon", EPSILON) if asked.epsilon is None else asked.epsilon
     shares = (asked.shares or str(options.get("shares", ""))).split(",")
     contract, _ = contract_for(
         workload.weighted(graph), platform, float(epsilon), shares=[s for s in shares if s]
     )
-    return JudgingTerms(contract, f"sizes of least time, within {float(epsilon):.3g} of each")
+    return JudgingTerms(contract, f"the sizes of least time, with tolerance {float(epsilon):.3g}")
 
 
 def _by_weight(certificate: Certificate) -> list[list[str]]:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "mesh",
         nargs="?",
         metavar="MESH",
-        help="the file it was made from, or OpenFOAM's case (some formats need it)",
+        help="the file that the plan was made from, or OpenFOAM's case (some formats need it)",
     )
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
     parser.add_argument(
@@ -87,7 +87,7 @@ NAMED = 4  # files that are named one by one
 
 @dataclass(frozen=True)
 class PartFileOptions:
-    """A plan's file, the file it was made from, if given, and the outputs."""
+    """The file of a plan, the file that the plan was made from (or None), and the outputs."""
 
     plan: str
     mesh: str | None
@@ -144,7 +144,9 @@ def export_part(options: PartFileOptions, output: str, out: Output) -> int:
         first=plan.graph.get("first_label", 0),
     )
     if reading is not None and not is_its:
-        out.note(f"note: not recounted: the plan was not made from {options.mesh}")
+        out.note(
+            f"note: figures are not recounted, because the plan was not made from {options.mesh}"
+        )
     out.say(f"Written: {output}")
     if options.to == "vtu" and reading is not None and _has_polyhedra(reading):
         out.note(
@@ -175,7 +177,7 @@ def idle_devices(plan: Plan) -> str | None:
         return None
     whose = "its rank has" if len(unused) == 1 else "their ranks have"
     return (
-        f"note: {ranges(unused)}: no block, so that {whose} nothing to do; `evener plan "
+        f"note: {ranges(unused)}: no block assigned, so {whose} nothing to do; `evener plan "
         "--only-used` leaves out such devices"
     )
 

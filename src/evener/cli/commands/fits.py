@@ -216,4 +216,4 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
     ]  # fmt: skip
     columns = ["device", "share by speed", "capacity [units]", "excess [units]", "beyond it"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
-    out.say("By speed alone, these devices would get more than their memory holds.")
+    out.say("If sized by speed only, these devices would get more than their memory holds.")

@@ -1,4 +1,4 @@
-"""`evener generate`: make a mesh, a graph, a machine or speeds of a family, from a seed."""
+"""`evener generate`: make a mesh, graph, machine or speeds file of a family, from a random seed."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def families() -> dict[str, Family]:
         {
             "curves": f"devices: {', '.join(CURVE_SETS)}",
             "points": "samples of each device (default 20)",
-            "noise": "standard deviation of a time, relative (default 0)",
-            "repetitions": "times a sample is the mean of (default 5)",
+            "noise": "relative standard deviation of a time (default 0)",
+            "repetitions": "number of times that a sample averages (default 5)",
         },
     )
     return GENERATORS | {"speeds": speeds} | _of_streams()
@@ -122,7 +122,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells); "
+        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (otherwise the graph of their "
+        "cells is written); "
         "speeds, machines and stream graphs .toml",
     )
     parser.add_argument(
@@ -140,8 +141,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help=f"{ONES_OF_ANY_SIZE} in .ecsr, which are written as they are generated: memory to "
-        "work in, as 4GiB (default 1GiB)",
+        help=f"for {ONES_OF_ANY_SIZE} in .ecsr, written during generation: memory to "
+        "use, such as 4GiB (default 1GiB)",
     )
     texts: dict[str, dict[str, list[str]]] = {}
     for name, family in known.items():
@@ -245,11 +246,14 @@ def _kind_of(family: Family, parameter: str) -> str:
 
 def _value(text: str, annotation: str, option: str) -> Any:
     kinds: dict[str, tuple[Callable[[str], Any], str]] = {
-        "str": (str, "a text"),
+        "str": (str, "text"),
         "int": (int, "a whole number"),
         "float": (float, "a number"),
-        "bool": (bool, "given or not"),
-        "Sequence[int]": (lambda sides: [int(side) for side in sides.split("x")], "as 100x200"),
+        "bool": (bool, "a flag without a value"),
+        "Sequence[int]": (
+            lambda sides: [int(side) for side in sides.split("x")],
+            "a shape such as 100x200",
+        ),
     }
     convert, wanted = kinds[annotation]
     try:
@@ -259,7 +263,7 @@ def _value(text: str, annotation: str, option: str) -> Any:
 
 
 def _suffix(output: str, to: str | None) -> str:
-    """Return the suffix that selects the format: the one given, else that of the file."""
+    """Return the suffix that selects the format: `to` if given, else the file's suffix."""
     if to is not None:
         return "." + to.lower().removeprefix(".")
     if is_stdout(output):
@@ -283,7 +287,7 @@ def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
         if family.returns == "mesh":
             return True
         raise UsageError(
-            f"{path} would be a mesh file, but this family is a graph",
+            f"{path} would be a mesh file, but this family generates a graph",
             hint="Use .graph, or another graph format.",
         )
     graphs = [entry.suffixes for entry in FORMATS if entry.writes]
@@ -291,7 +295,7 @@ def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
         known = [suffixes[0] for suffixes in graphs]
         known += MESH_WRITERS if family.returns == "mesh" else []
         raise UsageError(
-            f"no format that is written has the suffix of {path.name}",
+            f"no output format has the suffix of {path.name}",
             hint=f"Use one of {', '.join(known)}.",
         )
     return False

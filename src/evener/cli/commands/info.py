@@ -153,9 +153,13 @@ def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
     graph_rows.append((what, "1 each" if edge is None else _spread_text(edge)))
     graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
     if facts["labels"]:
-        graph_rows.append(("labels", "the vertices' own names are stored"))
-    costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
-    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB while computing, at {costs}"))
+        graph_rows.append(("labels", "the file names its vertices"))
+    costs = (
+        f"{facts['bytes_per_vertex']:g} B per vertex, {facts['bytes_per_edge']:g} B per edge end"
+    )
+    graph_rows.append(
+        ("memory", f"{facts['bytes'] / 2**20:,.1f} MiB during a computation, at {costs}")
+    )
     return _mesh_rows(facts["mesh"]) + graph_rows
 
 
@@ -163,7 +167,7 @@ def _edge_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
     if not facts.get("directed"):
         return [("edges", f"{facts['m']:,}"), ("degree", _spread_text(facts["degree"]))]
     return [
-        ("arcs", f"{facts['m']:,}, {facts['both_ways']:,} of them with one back"),
+        ("arcs", f"{facts['m']:,}, {facts['both_ways']:,} of them with a reverse arc"),
         ("out-degree", _spread_text(facts["degree"])),
         ("in-degree", _spread_text(facts["in_degree"])),
     ]

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LaunchOptions:
-    """What is started, by which launcher, and where its files are written.
+    """Options of `evener launch`.
 
-    machine: a plan or a machine file. program: words of its command. mpirun: the launcher's program
-    and its options, or nothing. ranks: the number of ranks that a plan must have; None: any.
+    machine: a plan or a machine file. program: the program and its arguments. mpirun: the launcher
+        and its options; empty: the default. ranks: required number of devices of a plan; None: any.
     """
 
     machine: str = option("a plan file of any kind, or a machine file", "machine", metavar="PLAN")
@@ -77,7 +77,7 @@ def launch_options_from(args: argparse.Namespace) -> LaunchOptions:
 
 
 class Prepared(NamedTuple):
-    """A job, its launcher, the launch, and the files of it that are kept."""
+    """A job, its launcher, the launch command, and the files that are written for the user."""
 
     job: RankJob
     launcher: Launcher
@@ -174,7 +174,7 @@ def _launcher(options: LaunchOptions) -> Launcher:
 
     if options.run and options.launcher == PLAIN:
         raise UsageError(
-            "a plain hostfile does not say what starts the ranks",
+            "--run needs a launcher; a plain hostfile has none",
             hint="Leave out --run, or choose --with openmpi, mpich or slurm.",
         )
     launcher = launcher_of(options.launcher, options.mpirun[0] if options.mpirun else None)

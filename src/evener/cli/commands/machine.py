@@ -52,7 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     star = _kind(kinds, "star", "devices joined to one switch")
     fat_tree = _kind(kinds, "fat-tree", "devices below switches, with wider links further up")
     for network in (star, fat_tree):
-        network.add_argument("--k", type=int, required=True, metavar="K", help="devices in all")
+        network.add_argument(
+            "--k", type=int, required=True, metavar="K", help="total number of devices"
+        )
         _add_link(network)
     fat_tree.add_argument(
         "--arity",
@@ -84,7 +86,7 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
         "--units",
         type=int,
         metavar="N",
-        help="give the devices memory: Table III's ratios, N units being 5/6 of the total",
+        help="give devices memory in the ratios of Table III; N units are 5/6 of the total",
     )
     parser.add_argument("--no-memory-caps", action="store_true", help="write no memory")
     parser.add_argument(
@@ -95,7 +97,7 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
             "--middle",
             type=positive_finite,
             metavar="S",
-            help="speed of a middle device without memory (default 2); with it, by equation 5",
+            help="speed of a middle device (default 2); if devices have memory, equation 5 sets it",
         )
 
 
@@ -131,10 +133,12 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mips",
         metavar="M,M,...",
-        help="10^6 instructions a second of the devices, in turn, for stream graphs",
+        help="for stream graphs: speeds in 10^6 instructions/s, assigned to devices in turn",
     )
     parser.add_argument(
-        "--vector-length", metavar="L,L,...", help="values that an instruction processes, in turn"
+        "--vector-length",
+        metavar="L,L,...",
+        help="values per instruction, assigned to devices in turn",
     )
     parser.add_argument(
         "--alpha-us",
@@ -164,7 +168,7 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="F",
-        help="fast devices in every lowest group (default 0)",
+        help="number of fast devices in each lowest group (default 0)",
     )
     _add_fast_speed(parser)
     parser.add_argument(
@@ -172,7 +176,7 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
         type=positive_finite,
         default=1.0,
         metavar="S",
-        help="speed of the others (default 1)",
+        help="speed of all other devices (default 1)",
     )
 
 
@@ -298,7 +302,7 @@ def _network_from(args: argparse.Namespace) -> Platform:
 def _shape(text: str, form: str, example: str, most: int) -> list[int]:
     found = sides(text)
     if not 2 <= len(found) <= most or min(found) < 0:
-        raise UsageError(f"--shape is {form}, as {example}; not {text!r}")
+        raise UsageError(f"--shape must be {form}, such as {example}, not {text!r}")
     return [min(side, 10**12) for side in found]  # more are refused: of any number of digits
 
 
@@ -319,7 +323,7 @@ class TreeNode:
     below: list[TreeNode] = field(default_factory=list)
 
     def add(self, text: str) -> TreeNode:
-        """Add a line below this one; returns it."""
+        """Add a line below this one, and return the new line."""
         self.below.append(TreeNode(text))
         return self.below[-1]
 
@@ -345,7 +349,7 @@ def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
 def _drawn(node: TreeNode, before: str, further: str, width: int | None) -> list[str]:
     """Return the lines of a node and its subtree.
 
-    `before` starts the first, `further` the others.
+    Each line has a prefix: the first `before`, the others `further`.
     """
     room = None if width is None else max(width - len(before), 16)
     parts = [node.text] if room is None else wrapped(node.text, room, 0)

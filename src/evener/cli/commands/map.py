@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpu-behind-host",
         action="store_true",
-        help="reach devices that have a host in the machine file through the host's link only",
+        help="send data to and from a device that has a host only through the host's link",
     )
     parser.add_argument("--report", type=page, metavar="X.html", help="also write an HTML page")
     parser.add_argument(

@@ -139,7 +139,7 @@ def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
     if len(devices) != 2:
         raise UsageError(
             "--ratio here needs two devices, such as --device cpu0,cuda0",
-            hint="Or --machine FILE, a CPU and a GPU that are emulated.",
+            hint="Or emulate a CPU and a GPU by --machine FILE.",
         )
     ends = [Cuda(d.index) if d.kind == "cuda" else d.cpus for d in devices]
     return timer_here(ends), [d.name for d in devices], "here"

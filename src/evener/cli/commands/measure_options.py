@@ -70,7 +70,7 @@ class KernelOptions:
         "time a GPU without copying operands and results", default=False, group=KERNEL
     )
     memory: int | None = option(
-        "memory that a device may use, as 4GiB (default: its share of what is free)",
+        "memory that a device may use, as 4GiB (default: its share of the free memory)",
         type=size_in_bytes,
         metavar="SIZE",
         group=KERNEL,
@@ -114,7 +114,7 @@ class MeasureOptions(DeviceOptions):
         required=True,
     )
     between: str | None = option(
-        "link: what exchanges messages (default cores; ranks under mpiexec)",
+        "link: between what messages are exchanged (default cores; ranks under mpiexec)",
         choices=("cores", "threads", "ranks", "gpu"),
     )
     together: bool = True

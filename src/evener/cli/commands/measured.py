@@ -41,7 +41,7 @@ def show_records(
                 if times is not None and (what == "alone" or abs(times - 1) > CHANGED):
                     out.say(f"{record.name}: {_times(times, what)}, at {point.load:,.0f} units")
         for check in record.checks:
-            out.say(f"{record.name}: one load stood out and was measured again, {check}")
+            out.say(f"{record.name}: an outlying load was measured again, {check}")
     points = plural(sum(len(record.points) for record in records), "sample")
     out.say(f"Written: {written} ({points}; unit: {unit})")
     out.result(
@@ -121,12 +121,12 @@ def _relative_width(sample: Sample) -> float | None:
 
 
 def _remark(point: Point) -> str:
-    """Return what was unusual about the measurement of a point."""
+    """Return remarks on the measurement of a point, as text."""
     if point.sample.status == "slower":
         return "stopped"
     parts = []
     if point.outliers:
-        parts.append(f"{point.outliers} slow set aside")
+        parts.append(f"{point.outliers} slow excluded")
     if point.slow:
         parts.append("slower than requested")
     if point.share < BUSY:
@@ -193,7 +193,7 @@ def show_surfaces(
         elif missing := one.surface()[1]:
             rectangles = plural(len(missing), "rectangle")
             out.note(
-                f"note: {one.name}: {rectangles} not measured, given the speed of the next one"
+                f"note: {one.name}: {rectangles} not measured; the file repeats the next speed"
             )
     surfaces = plural(sum(bool(one.heights) for one in found), "surface")
     out.say(f"Written: {written} ({surfaces}; unit: {unit})")

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from evener.reporting.speed_plots import DeviceFits
 
 EXPLAINED = """columns of a file of curves:
-  model             the kind of model that the file asks for
-  dropped           samples left out, as they break the rule of shape
+  model             the kind of model that the file requests
+  dropped           samples excluded because they violate the shape rule
   widest +/-        largest half confidence interval of a sample, over its time
   one speed off by  largest deviation of one constant speed from the curve
   curves differ by  largest deviation of piecewise, shaped and akima from each other
-  at load           where they differ most
-  slowest, fastest  the models that predict these there"""
+  at load           the load where they differ most
+  slowest, fastest  the models that predict the lowest and the highest speed there"""
 
 
 class Kind(Protocol):
-    """The differences between files of curves and of surfaces; an item is a device with its models.
+    """Operations on a file of curves or of surfaces; an item is a device with its models.
 
     noun, key: name of an item, for people and in JSON. header: columns of the table; at_load:
-    further columns with --load. most_drawn: maximum items in one picture; which: phrase on which
-    are drawn.
+    further columns with --load. most_drawn: maximum number of items in one picture. which: phrase
+    that states which items are drawn.
     """
 
     noun: str
@@ -50,7 +50,7 @@ class Kind(Protocol):
         """Return the chosen items that have a model; notes name the others."""
 
     def row(self, name: str, item: Any, load: float | None) -> list[str]:
-        """Return an item's row of the table; load: of --load, None if not given."""
+        """Return an item's row of the table; load: the value of --load, or None."""
 
     def to_dict(self, name: str, item: Any, load: float | None) -> dict[str, Any]:
         """Return the row's figures, and all samples, for --json."""

@@ -1,7 +1,7 @@
 """`evener plan`: partition a mesh, matrix or graph for a machine, every block certified.
 
-With --cut, blocks of vertices, of edges, or those that are predicted faster. Under an MPI launcher
-the ranks read the rows of a graph and divide it together.
+--cut selects blocks of vertices, blocks of edges, or whichever are predicted to be faster. Under an
+MPI launcher the ranks read the rows of a graph and divide it together.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def _on_used(
 def _tell(
     made: Plan, written: list[str], choice: CutChoice | None, out: Output, memory: str = ""
 ) -> None:
-    """Print a written plan, and the memory used; with --json its figures."""
+    """Print a written plan and the memory used; with --json, print the plan's figures."""
     from evener.cli.judged import OWN, evaluation_to_dict
     from evener.io.plans.manifest import mapping_to_dict
 
@@ -282,7 +282,7 @@ def _refuse_sliced_tool(tool: str) -> None:
 
 
 def _compared(made: Plan, graph: Graph, tool: str, options: PlanOptions, out: Output) -> Plan:
-    """Return the plan together with that of another partitioner."""
+    """Return the plan with another partitioner's plan added as its rival."""
     from evener.planning.compare import own_cpu_seconds, rival_of
 
     with out.progress("Comparing") as progress:
@@ -352,7 +352,7 @@ def _sent(made: Plan) -> str:
     figures = figures_of(made.evaluation, made.platform)
     names = "edge cut", "total volume", "largest volume"
     text = ", ".join(f"{name} {figures[name]}" for name in names)
-    faces = ", a value for each face" if made.workload.of_faces else ""
+    faces = ", with one value per face" if made.workload.of_faces else ""
     return f"{text[0].upper()}{text[1:]}{faces}."
 
 
@@ -416,7 +416,7 @@ def split_for(
 
 
 def without_vertices(error: EvenerError) -> str:
-    """Return a sentence on why edges are divided, as vertices cannot be."""
+    """Return a sentence on why no plan has blocks of vertices, so that edges are divided."""
     return f"Blocks of edges: there is no plan with blocks of vertices: {error.message}"
 
 
@@ -442,7 +442,7 @@ def write_edges(
 
 
 def cut_to_dict(choice: CutChoice | None, cut: str) -> dict[str, Any]:
-    """Return for --json what is divided, and the reason if there was a choice."""
+    """Return the kind of divided items for --json, and the reason if there was a choice."""
     if choice is None:
         return {"divided": cut}
     seconds = {"vertices": choice.vertices.makespan, "edges": choice.edges.makespan}

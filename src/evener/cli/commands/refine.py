@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--as", dest="plan", metavar="X.plan",
-        help="refine by this plan's machine, kernel, contract and reading options",
+        help="use this plan's machine, kernel, contract and reading options",
     )  # fmt: skip
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write")
     parser.add_argument("--to", choices=PLAIN, default="metis", help="format (default metis)")
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     given = partition_in(args.part, graph, platform.k)
     if workload.of_faces and args.objective != "cut":
         raise UsageError(
-            f"{args.objective} is lowered for values sent by vertices, not for faces",
+            f"--objective {args.objective} supports one value per vertex only, not per face",
             hint="Choose --objective cut, which counts faces, or --exchange vertices.",
         )
     fixed = None if args.fixed is None else find_flags(args.fixed, graph.n)
@@ -121,7 +121,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(before, after, platform, out)
     out.say(f"Judged by {terms.source}.")
     if kept.moved:
-        out.say(f"Before that, {kept.moved:,} vertices moved to meet every contract.")
+        out.say(f"Before refinement, {kept.moved:,} vertices moved to meet every contract.")
     out.say(f"Written: {args.output}")
     moved = int((best.part != given.part).sum())
     out.result({"objective": args.objective, "moved": moved, "repaired": kept.moved,

@@ -61,7 +61,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return replay_edges(edges, out)
     old = read_plan(args.plan)
     if args.graph is None:
-        raise UsageError("a plan is repeated from its graph", hint="Give that file after the plan.")
+        raise UsageError(
+            "replay needs the file that the plan was made from",
+            hint="Give that file after the plan.",
+        )
     options = options_of(old, args.plan)
     _refuse_of_ranks(old, args.plan)
     memory = recorded_memory(old, args.plan)
@@ -116,7 +119,7 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
     from evener.rebalancing.decision_log import read_decisions, replay
 
     if graph is not None:
-        raise UsageError("a decision log is repeated from its own file", hint=f"Leave out {graph}.")
+        raise UsageError("replay of a decision log takes no graph", hint=f"Leave out {graph}.")
     log = read_decisions(file)
     made = replay(log)
     out.result({"identical": not made.differences, "differences": made.differences,
@@ -154,7 +157,7 @@ def options_of(old: Plan, file: str) -> PlanOptions:
 
 
 def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Remove from both records the figures that the version of the old plan did not predict."""
+    """Remove from both records the figures that the older version of Evener did not predict."""
     if not any(then["prediction"]["interior"]):
         for record in (then, now):
             del record["prediction"]["interior"]

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.say(f"Written: {output}")
     picture = graph is not None
     if graph is None:
-        out.note("note: not recounted: no graph given")
+        out.note("note: figures are not recounted, because no graph is given")
     out.result(
         {"verdict": plan.verdict(), "written": output, "picture": picture, "limits": bottleneck}
     )

@@ -1,7 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-This file is for devices with one speed each; speed curves, --hierarchical and matrices:
-sizes_by_curves.py; measuring devices while sizes are computed: sizes_by_measuring.py.
+This file handles devices with one speed each. sizes_by_curves.py handles speed curves,
+--hierarchical and matrices; sizes_by_measuring.py measures devices while it computes sizes.
 """
 
 from __future__ import annotations

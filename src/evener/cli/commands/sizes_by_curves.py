@@ -138,9 +138,11 @@ def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -
     except ValueError:
         values = [math.nan]
     if not all(0 <= value < 2.0**63 for value in values):
-        raise UsageError(f"{option} takes {unit}, zero or above, as 1 or 0,1,1; not {text!r}")
+        raise UsageError(f"{option} takes {unit}, zero or above, such as 1 or 0,1,1, not {text!r}")
     if len(values) not in (1, k):
-        raise UsageError(f"{option} takes one number or {k}, one a device; {len(values)} are given")
+        raise UsageError(
+            f"{option} takes one number, or {k} numbers, one per device; {len(values)} are given"
+        )
     return values * k if len(values) == 1 else values
 
 
@@ -161,7 +163,7 @@ def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
 
 
 def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
-    """Return the reasons, and that of devices left out because each would cost all others time."""
+    """Return the reasons; devices left out for their shared cost get that cost as the reason."""
     if chosen is None or not any(shared):
         return reasons
     return [
@@ -398,7 +400,7 @@ def run_matrix(
 
 
 def _nodes(devices: CurvedDevices) -> list[MatrixNode]:
-    """Return devices by the first part of their locations; without a location, one is a node."""
+    """Return devices grouped by the first part of their locations; others are single nodes."""
     at = [device.at for device in devices.platform.devices] if devices.platform else []
     if not any(at):
         raise UsageError(

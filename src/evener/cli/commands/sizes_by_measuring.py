@@ -249,7 +249,7 @@ class MeasuringOptions(DeviceOptions):
         metavar="KERNEL",
     )
     dynamic: bool = option(
-        "with --measure: measure, size anew, measure, until times agree to --epsilon (DPA)",
+        "with --measure: measure and resize in turn until times agree to --epsilon (DPA)",
         default=False,
     )
     max_steps: int | None = option(
@@ -290,7 +290,7 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
     if args.measure is None or not args.dynamic:
         raise UsageError(
             "--measure KERNEL and --dynamic must be given together",
-            hint="`evener measure` makes a file of speeds for sizes of many loads.",
+            hint="To size many loads, write a speeds file with `evener measure`.",
         )
     _refuse("does not work with --measure", *given_from(args, NEVER))
     if args.epsilon == 0:

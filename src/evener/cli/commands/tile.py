@@ -150,8 +150,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names; speeds, models or surfaces; locations in the machine's tree; curves; fixed [s].
+    """The devices as `evener tile` uses them.
 
+    names; speeds: numbers, models or surfaces; locations in the machine's tree; curves; fixed [s].
     platform: None if only a speeds file is given.
     """
 
@@ -228,7 +229,9 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
 def _shape(text: str) -> tuple[int, int]:
     found = sides(text)
     if len(found) not in (1, 2) or min(found) < 1:
-        raise UsageError(f"--size is N or ROWSxCOLUMNS, as 8192 or 8192x4096; not {text!r}")
+        raise UsageError(
+            f"--size must be N or ROWSxCOLUMNS, such as 8192 or 8192x4096, not {text!r}"
+        )
     return found[0], found[-1]
 
 
@@ -350,7 +353,7 @@ def _span(start: np.int64, length: np.int64) -> tuple[int, int]:
 
 
 def _outline(lines: npt.NDArray[np.uint8], y0: int, y1: int, x0: int, x1: int) -> None:
-    """Draw the sides of a rectangle: a cell's bits are the directions in which its lines lead."""
+    """Draw the sides of a rectangle; the bits of a cell are the directions of its lines."""
     for y in (y0, y1):
         lines[y, x0:x1] |= EAST
         lines[y, x0 + 1 : x1 + 1] |= WEST

@@ -59,7 +59,7 @@ class TuneOptions:
         "end each run after S seconds, by SIGTERM", type=float, metavar="S"
     )
     step_every: int | None = option(
-        "a step is N calls of MPI_Allreduce (default: recognised)", type=int, metavar="N"
+        "a step is N calls of MPI_Allreduce (default: detected)", type=int, metavar="N"
     )
     folder: str | None = option(
         "folder for the measurements of all ranks, which must share it (default: temporary)",
@@ -153,8 +153,8 @@ def _rounds(
 ) -> tuple[list[TunedRound], Plan]:
     """Return the measured rounds and the plan to use; `speeds` gets the samples of all rounds.
 
-    Without --prepare, the plan to use is not measured. With it, the program's case contains that
-    plan at the end, and the fastest one until then if a run of the program fails.
+    Without --prepare, the plan to use is not measured. With --prepare, the program's case contains
+    that plan at the end; if a run fails, the case contains the fastest plan so far.
     """
     from evener.cli.oddities import notes_on
     from evener.io.plans.plan import write_plan
@@ -250,12 +250,12 @@ def _prepare(command: str, plan: Path, out: Output) -> None:
 
 
 def _say(one: TunedRound, out: Output) -> None:
-    """Print what each rank did in a round."""
+    """Print the times of each rank in a round."""
     measured, steps = one.measured, one.measured.steps
     if steps.mark is None:
         out.note(
-            "note: no steps were recognised by collective calls: seconds are those of "
-            f"{len(steps.seconds)} equal pieces of the run; --step-every N states what a step is"
+            "note: no steps were recognised by collective calls: seconds are of "
+            "{len(steps.seconds)} equal pieces of the run; --step-every N defines a step"
         )
     rows = [
         [rank, device.name, f"{measured.units[rank]:,.0f}", f"{measured.computing[rank]:.3g}",

@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pack",
         metavar="FOLDER",
-        help="write all kernels into one file in this folder; those in ~/.cache/evener are found",
+        help="write all kernels into one file in this folder; Evener finds such files in "
+        "~/.cache/evener",
     )
     parser.add_argument(
         "--level",
@@ -58,7 +59,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             hint="Name the pack's folder: --pack FOLDER.",
         )
     if args.pack and not Path(args.pack).is_dir():
-        raise InputError("is no folder", file=args.pack, hint="Make it first.")
+        raise InputError("is not a folder", file=args.pack, hint="Make it first.")
     settings = {"NUMBA_CPU_NAME": args.level, "NUMBA_CPU_FEATURES": ""} if args.level else None
     with out.progress("Compiling kernels") as progress:
         done = warm(args.processes, progress, settings, first=args.first)
@@ -94,7 +95,7 @@ def _whose(place: str) -> str:
         "NUMBA_CACHE_DIR": "which NUMBA_CACHE_DIR names",
         "the package": "the package's own folder, in __pycache__",
         "the user": "the user's cache: the package's folder cannot be written; "
-        "NUMBA_CACHE_DIR would name another",
+        "set NUMBA_CACHE_DIR to choose another",
         "a pack": "compiled beforehand, in one file",
     }[place]
 

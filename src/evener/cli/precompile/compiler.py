@@ -48,7 +48,7 @@ class Compiled:
         return bool(self._began)
 
     def begin(self, name: str) -> None:
-        """Record that a kernel's compilation begins, perhaps within that of another kernel."""
+        """Record that a compilation begins, perhaps within the compilation of another kernel."""
         thread = threading.get_ident()
         depth = self._depth.get(thread, 0)
         self._depth[thread] = depth + 1
@@ -118,9 +118,9 @@ def hastened() -> Iterator[None]:
 def _sooner() -> Iterator[tuple[type, str, Any]]:
     """Yield classes of Numba, names of methods, and faster methods with the same results.
 
-    Sets of flags are hashed and compared some 500,000 times, and Numba builds dictionaries of all
-    flags each time, though few are set; its hashes only depend on the flags' names. Variables are
-    searched for in all parts of a statement, most of which contain none. No class is registered
+    Numba hashes and compares sets of flags some 500,000 times, and each time builds dictionaries of
+    all flags, although few are set; its hashes only depend on the flags' names. Numba searches all
+    parts of a statement for variables, although most parts contain none. No class is registered
     with Numba's abstract types, so Python's own check suffices.
     """
     from numba.core.ir import Inst, Var

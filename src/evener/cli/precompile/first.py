@@ -1,8 +1,8 @@
 """Small real calls that reach the kernels of a first plan: read, divide, evaluate, export a mesh.
 
-They are a quarter of all kernels, in pieces that two processes do in about equal time: while one
-divides, beginning with kernels that nothing else needs, the other compiles the kernels that the
-first needs next.
+These calls compile a quarter of all kernels, in pieces that two processes finish in about equal
+time. One process divides, beginning with kernels that nothing else needs; the other meanwhile
+compiles the kernels that the first process needs next.
 """
 
 from __future__ import annotations

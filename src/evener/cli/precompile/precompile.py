@@ -50,9 +50,9 @@ class Warmed:
 
     compiled: names of the kernels compiled by all processes, one entry for each combination of
     argument types. used: all kernels that were compiled or found, as in machine_code.cache.USED.
-    n_kernels: the number of all kernels; for a first plan, of those it uses. folder, place: where
-    the machine code is stored, and what kind of folder that is (see compiler.cache_place). seconds:
-    wall time; cpu_seconds: CPU time of all processes.
+    n_kernels: the number of all kernels; for a first plan, of the kernels that it uses. folder,
+    place: where the machine code is stored, and what kind of folder that is (see
+    compiler.cache_place). seconds: wall time; cpu_seconds: CPU time of all processes.
     """
 
     compiled: list[str]
@@ -247,7 +247,7 @@ def write_pack(folder: str | Path, used: Mapping[str, str]) -> Path:
     made = _made(kernels)
     path = Path(folder) / made.file_name
     if not path.parent.is_dir():
-        raise InputError("is no folder", file=folder, hint="Make it first.")
+        raise InputError("is not a folder", file=folder, hint="Make it first.")
     with atomic_write(path) as file:
         for part in _parts(made, kernels):
             file.write(part)
@@ -273,7 +273,7 @@ def _made(kernels: list[_Kernel]) -> Made:
     kinds = {(kernel.version, *kernel.magic) for kernel in kernels}
     if len(kinds) != 1:
         raise UsageError(
-            f"a pack is for one processor and one version of Numba, not {len(kinds)}",
+            f"a pack holds kernels for one processor and one version of Numba, not {len(kinds)}",
             hint="With EVENER_PACKS=no all kernels are compiled here.",
         )
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"

@@ -104,7 +104,7 @@ def places() -> Iterator[Graph]:
 def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
     """Yield `graph` with weights of every type; alike: vertices and edges have the same type.
 
-    That suffices if the same kernels have divided another graph with all pairs of types.
+    Equal types suffice if the same kernels have divided another graph with all pairs of types.
     """
     for vertex, edge in zip(TYPES, TYPES, strict=True) if alike else product(TYPES, repeat=2):
         yield graph.with_(

@@ -8,5 +8,5 @@ airfoil.py        a graded mesh around an airfoil
 airways.py        prisms in forking tubes
 checks.py         common checks of parameters and of free memory
 
-May import graphs; machines are made by evener.platforms.examples.
+This package may import graphs; evener.platforms.examples makes machines.
 """

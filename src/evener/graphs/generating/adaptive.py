@@ -1,7 +1,7 @@
 """Graphs similar to those of adaptive simulations in the plane: a trace, and bubbles.
 
-[LDHT]_ measures on hugetrace and hugebubbles, triangle meshes that a generator of [MS05]_ refined
-where a moving object passed, and along the rims of bubbles. Their vertices are the triangles, and
+[LDHT]_ uses hugetrace and hugebubbles, triangle meshes that a generator of [MS05]_ refined along
+the trace of a moving object, and along the rims of bubbles. Their vertices are the triangles, and
 edges join triangles with a common side: three neighbours each. This module makes similar graphs
 differently: it refines a quadtree towards curves drawn from the seed, triangulates points in its
 cells by Delaunay's rule, and returns the graph of the triangles.

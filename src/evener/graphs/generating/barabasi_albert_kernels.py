@@ -1,4 +1,4 @@
-"""Preferential attachment: a uniformly drawn end of an edge is a vertex drawn by its degree."""
+"""Preferential attachment: a random end of a random edge is a vertex drawn by its degree."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -8,7 +8,7 @@ from evener.jit import inner, njit
 
 @inner()
 def _mixed(counter):
-    """The counter-th number of the SplitMix64 sequence, as a float in [0, 1)."""
+    """Return the counter-th number of the SplitMix64 sequence, as a float in [0, 1)."""
     z = counter * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -18,11 +18,11 @@ def _mixed(counter):
 
 @njit(cache=True, nogil=True)
 def attach(n, degree, start, joined, ends):
-    """Join each vertex from `degree` on to `degree` different earlier ones.
+    """Join each vertex from `degree` on to `degree` different earlier vertices.
 
-    ends (2 * degree * (n - degree),) int32 receives the edges, both ends of one after the other;
-    `start` (uint64) is where the random sequence begins. joined (n,) int32, all 0: scratch, the
-    last vertex that joined each.
+    ends (2 * degree * (n - degree),) int32 gets both ends of each edge, one edge after the other.
+    start (uint64): offset in the random sequence. joined (n,) int32, all 0: scratch, the last
+    vertex that joined each vertex.
     """
     one = np.uint64(1)
     counter = start

@@ -52,6 +52,6 @@ def check_memory(count: float, bytes_each: float, what: str) -> None:
     if needed > free:
         raise UsageError(
             f"{count:,.0f} {what} need about {needed / 1e9:,.1f} GB of memory to make;"
-            f" {free / 1e9:,.1f} GB are free",
-            hint="Use fewer.",
+            f" but only {free / 1e9:,.1f} GB are free",
+            hint="Choose a smaller number.",
         )

@@ -2,7 +2,8 @@
 
 Points are uniform (delaunay, triangle_mesh, tetrahedron_mesh and their duals), dense around a point
 and a curve (graded_delaunay), or follow a moving front, as in adaptive simulations
-(refined_delaunay). If a spacing is prescribed, a quadtree is refined until its cells have it.
+(refined_delaunay). If a spacing is prescribed, a quadtree is refined until its cells have that
+size.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def triangulate(points: FloatArray) -> Triangulation:
         reason = str(error).partition("\n")[0]
         raise InputError(f"{n} points cannot be triangulated: {reason}") from error
     if made.coplanar.size:
-        raise InputError(f"{len(made.coplanar)} of {n} points coincide with others, nearly")
+        raise InputError(f"{len(made.coplanar)} of {n} points nearly coincide with other points")
     return Triangulation(points, made.simplices, made.neighbors)
 
 

@@ -26,7 +26,7 @@ IN_2_OR_3 = "dimensions, 2 or 3 (default 2)"
 N_VERTICES = "number of vertices"
 N_SCALE = "2^SCALE vertices"
 N_DRAWN = "edges drawn for each vertex (default 16)"
-IS_DIRECTED = "edges drawn are arcs"
+IS_DIRECTED = "treat drawn edges as arcs"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ GENERATORS = {
         refined_delaunay,
         "graph",
         "Delaunay graph dense along a moving front",
-        {"n": N_POINTS, "time": "where the front is, 0 to 1 (default 0.5)"},
+        {"n": N_POINTS, "time": "position of the front, 0 to 1 (default 0.5)"},
     ),
     "rgg": Family(
         rgg,
@@ -69,23 +69,23 @@ GENERATORS = {
     "trace-dual": Family(
         trace_dual,
         "graph",
-        "cells of triangles refined along a trace, about 2n, as hugetrace",
+        "about 2n triangles refined along a trace, like hugetrace",
         {"n": N_POINTS},
     ),
     "bubbles-dual": Family(
         bubbles_dual,
         "graph",
-        "cells of triangles refined along bubbles' rims, about 2n, as hugebubbles",
+        "about 2n triangles refined along rims of bubbles, like hugebubbles",
         {"n": N_POINTS},
     ),
     "airways": Family(
-        airways, "graph", "points of prisms in forking tubes, about n, as Alya's", {"n": N_POINTS}
+        airways, "graph", "about n points of prisms in forking tubes, like Alya's", {"n": N_POINTS}
     ),
     "triangle-dual": Family(
-        triangle_dual, "graph", "cells of a triangle mesh, about 2n", {"n": N_POINTS}
+        triangle_dual, "graph", "about 2n cells of a triangle mesh", {"n": N_POINTS}
     ),
     "tetrahedron-dual": Family(
-        tetrahedron_dual, "graph", "cells of a tetrahedron mesh, about 6.5n", {"n": N_POINTS}
+        tetrahedron_dual, "graph", "about 6.5n cells of a tetrahedron mesh", {"n": N_POINTS}
     ),
     "triangles": Family(triangle_mesh, "mesh", "mesh of Delaunay triangles", {"n": N_POINTS}),
     "tetrahedra": Family(tetrahedron_mesh, "mesh", "mesh of Delaunay tetrahedra", {"n": N_POINTS}),
@@ -94,8 +94,8 @@ GENERATORS = {
         "graph",
         "regular grid",
         {
-            "shape": "vertices each way, 100x200 or 20x20x20",
-            "triangulated": "in the plane, a diagonal in each square",
+            "shape": "vertices along each axis, such as 100x200 or 20x20x20",
+            "triangulated": "add a diagonal to each square (2-D only)",
         },
         False,
     ),
@@ -107,8 +107,8 @@ GENERATORS = {
             "scale": N_SCALE,
             "edge_factor": N_DRAWN,
             "a": "share of the first quadrant (default 0.57)",
-            "b": "share of the second (default 0.19)",
-            "c": "share of the third (default 0.19)",
+            "b": "share of the second quadrant (default 0.19)",
+            "c": "share of the third quadrant (default 0.19)",
             "directed": IS_DIRECTED,
         },
     ),
@@ -122,17 +122,17 @@ GENERATORS = {
         barabasi_albert,
         "graph",
         "power law by preferential attachment",
-        {"n": N_VERTICES, "degree": "neighbours a new vertex gets (default 8)"},
+        {"n": N_VERTICES, "degree": "number of neighbours that a new vertex gets (default 8)"},
     ),
     "airfoil": Family(
         airfoil,
         "mesh",
         "graded triangles around an airfoil",
         {
-            "n_triangles": "about how many triangles (default 200000)",
-            "camber": "of the mean line, in chords (default 0.02)",
-            "camber_at": "where it is largest, in chords (default 0.4)",
-            "thickness": "largest, in chords (default 0.12)",
+            "n_triangles": "approximate number of triangles (default 200000)",
+            "camber": "maximum height of the mean line, in chords (default 0.02)",
+            "camber_at": "position of that maximum, in chords (default 0.4)",
+            "thickness": "maximum thickness, in chords (default 0.12)",
         },
     ),
 }

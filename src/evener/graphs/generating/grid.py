@@ -38,7 +38,7 @@ def check_shape(shape: Sequence[int], *, triangulated: bool) -> int:
     if len(shape) not in (2, 3):
         raise UsageError(f"shape must have 2 or 3 sides, not {len(shape)}")
     if triangulated and len(shape) != 2:
-        raise UsageError("triangulated is for grids in the plane: shape must have 2 sides")
+        raise UsageError("triangulated works with 2-D grids only: shape must have 2 sides")
     for side in shape:
         at_least(side, 1, "a side of shape")
     n = prod(shape)

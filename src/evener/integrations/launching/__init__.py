@@ -2,9 +2,9 @@
 
 placing.py      a platform -> where each rank runs, and anything unusual about it
 launchers.py    which mpirun is installed, and which MPI a program is linked with
-jobs.py         what is to be started, and what starts it
+jobs.py         RankJob and Launch: the program to start, and the files and command that start it
 openmpi.py, mpich.py, slurm.py
                 a job -> the files and the command for one launcher
 rank_script.py  script for ranks that the launcher cannot bind, or whose GPU it cannot set
-launch.py       the launcher's module for a job; running.py: runs the command to its end
+launch.py       selects the launcher's module for a job; running.py: runs the command to its end
 """

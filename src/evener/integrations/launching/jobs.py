@@ -16,8 +16,8 @@ HOSTS, RANKS, RANK_SCRIPT, SCRIPT, BATCH = "hosts", "ranks", "rank.sh", "launch.
 class RankJob:
     """A program and the place of each of its ranks.
 
-    program: its command-line words. folder: the folder of the launch's files, as the command names
-    it. options: further words for the launcher, before the program.
+    program: the program and its arguments. folder: the folder of the launch's files, as written in
+    the command. options: further options for the launcher, before the program.
     """
 
     places: tuple[RankPlace, ...]
@@ -40,8 +40,8 @@ class RankJob:
 class Launch:
     """How a job is started.
 
-    files: text by name; scripts are run by `sh`. command: the words that start the job. direct: the
-    words that start it and wait for its end, if they differ.
+    files: text by name; scripts are run by `sh`. command: starts the job. direct: starts the job
+    and waits for its end, if that needs another command.
     """
 
     files: dict[str, str]
@@ -50,7 +50,7 @@ class Launch:
 
     @property
     def to_wait(self) -> tuple[str, ...]:
-        """The words that start the job and wait for its end."""
+        """The command that starts the job and waits for its end."""
         return self.direct or self.command
 
 

@@ -39,7 +39,8 @@ def launch_of(job: RankJob, launcher: Launcher) -> Launch:
     for word in job.options:
         if word.split("=")[0] in _NUMBERS:
             raise UsageError(
-                f"the launcher gets {word}, but each of the {job.n:,} devices has one rank",
+                f"the launcher option {word} sets the number of ranks, but each of the {job.n:,} "
+                "devices has one rank",
                 hint="For another number of ranks, make a plan for that number of devices.",
             )
     return _LAUNCH[launcher.kind](job, launcher)

@@ -96,7 +96,7 @@ def _asked(kind: str | None, program: str) -> Launcher:
 def _unknown(path: str, said: str) -> ToolError:
     return ToolError(
         f"{path} belongs neither to Open MPI, MPICH nor Slurm: it prints {said!r}",
-        hint="--with hostfile writes what any launcher can use.",
+        hint="--with hostfile writes a plain hostfile, for any launcher.",
     )
 
 
@@ -157,7 +157,7 @@ def refuse_other_mpi(program: str, launcher: Launcher) -> None:
         kind = _linked_with(path)
     if kind not in (None, launcher.kind):
         raise UsageError(
-            f"{program} is linked with {kind}, and {launcher.path} is of {launcher.kind}: "
+            f"{program} is linked with {kind}, but {launcher.path} belongs to {launcher.kind}: "
             "each rank would run as a single process",
             hint=f"--with {kind} finds the right launcher.",
         )

@@ -19,7 +19,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class RankPlace:
-    """Where a rank runs. cores: empty for any; gpu: index, UUID, or None if not stated."""
+    """Where a rank runs. cores: empty means any core; gpu: index, UUID, or None if not stated."""
 
     rank: int
     device: str
@@ -31,15 +31,15 @@ class RankPlace:
 def places_of(platform: Platform) -> list[RankPlace]:
     """Return the place of each device, in order.
 
-    If no device names a host, all are on this computer. Raises InputError if only some devices name
-    a host.
+    If no device names a host, all devices are on this computer. Raises InputError if only some
+    devices name a host.
     """
     here = this_host()
     named = [device.node for device in platform.devices]
     if any(named) and not all(named):
         without = platform.devices[named.index("")].name
         raise InputError(
-            f"device {without!r} has no host, but others have",
+            f"device {without!r} has no host, but other devices have one",
             hint="State the host of each device, or of none if all are on this computer.",
         )
     return [
@@ -104,7 +104,7 @@ def refuse_other_hosts(
             raise InputError(
                 f"has {plural(slots, 'slot')} for host {host!r}, but {len(own):,} devices use it",
                 file=file,
-                hint="Each device has a rank: add slots, or plan for fewer devices there.",
+                hint="Each device has a rank: add slots, or plan for fewer devices on this host.",
             )
 
 

@@ -21,9 +21,9 @@ def wrapped(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the script's file, and the command that runs the program by it.
 
-    If the script has nothing to do, return no file and the program itself. variables: environment
-    variables, the first of which that is set holds the rank. binds: whether the script must bind
-    ranks to their cores, because the launcher does not.
+    If the script has nothing to do, return no file and the program itself. variables: names of
+    environment variables; the first variable that is set holds the rank. binds: whether the script
+    must bind ranks to their cores, because the launcher does not.
     """
     if not any(place.gpu is not None or (binds and place.cores) for place in job.places):
         return {}, job.program
@@ -43,7 +43,7 @@ def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool
         steps = "; ".join(_steps(place, binds=binds))
         lines.append(f"{place.rank}) {steps} ;; # {one_line(place.device)}".replace(")  ", ") "))
     lines += [
-        f"*) echo \"rank.sh: rank '$rank', and the plan has ranks 0 to {len(places) - 1}\" >&2",
+        f"*) echo \"rank.sh: rank '$rank', but the plan has ranks 0 to {len(places) - 1}\" >&2",
         "   exit 1 ;;",
         "esac",
         'exec "$@"',

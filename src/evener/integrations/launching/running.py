@@ -27,7 +27,7 @@ def run_to_end(
 ) -> int:
     """Run a command with this process's streams; return its exit code, 128 + n for signal n.
 
-    stdout_to_stderr: redirect its stdout to stderr, because stdout is used otherwise. output: a
+    stdout_to_stderr: redirect its stdout to stderr, because stdout holds other output. output: a
     file for all its output. seconds: time limit, after which it gets SIGTERM and TimeoutExpired is
     raised. Raises ToolError if it cannot be started.
     """
@@ -58,8 +58,8 @@ def run_to_end(
 def end_all() -> None:
     """End the running commands, if possible without SIGKILL.
 
-    A launcher that is killed leaves its ranks behind. So each command first gets time to end by
-    itself, then SIGTERM, and SIGKILL last.
+    A launcher that is killed leaves its ranks behind. So each command first gets time to end
+    without a signal, then SIGTERM, and SIGKILL last.
     """
     with _starting:
         ours = tuple(_running)

@@ -20,7 +20,7 @@ Masks = tuple[str, ...]
 def launch(job: RankJob, launcher: Launcher) -> Launch:
     """Return the launch by sbatch; to wait for the end, by salloc or within this allocation.
 
-    Ranks are placed by SLURM_HOSTFILE and --distribution=arbitrary. The step binds them by masks,
+    Ranks are placed by SLURM_HOSTFILE and --distribution=arbitrary. The step binds ranks by masks,
     which are the same on each node; if nodes differ, each node is a component of a heterogeneous
     job; if, in addition, a node's ranks are not consecutive, a script binds each rank.
     """

@@ -1,4 +1,4 @@
-"""Converts graphs of any size to binary CSR files, with only a piece of them in memory.
+"""Converts graphs of any size to binary CSR files, a piece at a time.
 
 convert.py     selects the method for a file: read this first
 blocks.py      text in blocks of whole lines, unpacked on the fly

@@ -54,8 +54,8 @@ class TextWindow(Window):
 class TextBlocks:
     """A text file, packed or not, whose lines are read in blocks.
 
-    size: bytes on disk. told: called with the fraction of them read so far. memory [B]: limit for
-    blocks and what is parsed from them; None: unlimited. Raises InputError if the file cannot be
+    size: bytes on disk. told: called with the fraction of `size` read so far. memory [B]: limit for
+    blocks and the data parsed from them; None: unlimited. Raises InputError if the file cannot be
     read, is not a regular file, or has a line that does not fit in the memory.
     """
 

@@ -174,7 +174,7 @@ class RowBuckets:
             self._put(starts, keys, dealt)
 
     def lists(self) -> Iterator[BucketLists]:
-        """Yield the lists of all rows, in order, one range at a time, and free what was yielded."""
+        """Yield the lists of all rows, in order, a range at a time; free each range afterwards."""
         for i in range(self._counts.size):
             first = i << self._shift
             rows = min(self.n - first, 1 << self._shift)

@@ -1,6 +1,6 @@
-"""Arcs dealt to ranges of rows, and sorted arcs turned to lists.
+"""Sorts arcs into ranges of rows (buckets), and makes adjacency lists of sorted arcs.
 
-A key holds an arc: the row within its range in the bits from 31 on, the neighbour below.
+A key encodes an arc: bits 31 and up hold the row within its range, the lower bits the neighbour.
 """
 
 # mypy: ignore-errors
@@ -14,9 +14,9 @@ _LOW = np.int64(2**BITS - 1)
 
 @njit(cache=True, nogil=True, counted=False)
 def count_rows(u, v, shift, both, counts):
-    """Add to counts (buckets,) the arcs of pairs by the bucket of their row, row >> shift.
+    """Add the number of arcs in each bucket to counts (buckets,); row u is in bucket u >> shift.
 
-    Pairs of a vertex with itself are none. both: v[i] has u[i] as a neighbour, too.
+    Pairs of a vertex with itself are ignored. both: pair i also has the arc from v[i] to u[i].
     """
     for i in range(u.size):
         if u[i] != v[i]:
@@ -27,9 +27,9 @@ def count_rows(u, v, shift, both, counts):
 
 @njit(cache=True, nogil=True, counted=False)
 def deal(u, v, weights, shift, both, free, keys, dealt):
-    """Put the arcs of pairs where their buckets begin: free (buckets,), which is used up.
+    """Write arcs to their buckets; free (buckets,), the next free index of each, is advanced.
 
-    weights (p,) or (0,), those of arcs in `dealt` beside the keys.
+    weights (p,) or (0,): `dealt` gets the weight of each arc, at the index of its key.
     """
     low = (np.int64(1) << shift) - 1
     weighted = weights.size > 0
@@ -52,9 +52,10 @@ def deal(u, v, weights, shift, both, free, keys, dealt):
 
 @njit(cache=True, nogil=True, counted=False)
 def lists_of(keys, weights, xadj, adjncy, adjwgt):
-    """Turn ascending keys to lists; return how many entries. Of equal arcs the first counts.
+    """Make adjacency lists of ascending keys; return the number of entries.
 
-    weights (arcs,) or (0,); xadj (rows + 1,); adjncy and adjwgt have room for all.
+    Of equal arcs the first counts. weights (arcs,) or (0,); xadj (rows + 1,); adjncy and adjwgt
+    have room for all arcs.
     """
     weighted = weights.size > 0
     row, edge, before = 0, 0, np.int64(-1)

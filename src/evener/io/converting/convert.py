@@ -35,7 +35,7 @@ _READ = 0.6  # share of the time for reading text, if rows are sorted afterwards
 
 @dataclass(frozen=True)
 class Converted:
-    """The result: numbers of vertices and edges, the input's format, notes on what was left out."""
+    """The result: numbers of vertices and edges, the input's format, notes on omitted data."""
 
     n: int
     m: int
@@ -68,14 +68,14 @@ def convert_to_csr(
 ) -> Converted:
     """Write the graph of a METIS file, edge list, Matrix Market or binary CSR file as binary CSR.
 
-    memory: bytes to work in. progress: called with (step, fraction). The result is the same file as
-    if the graph had been read whole. Raises InputError for a wrong file, OutputError if the disk is
-    full, and WholeNeeded, with the reason, for a file that must be read whole; in these cases
-    nothing is written.
+    memory: bytes to work in. progress: called with (step, fraction). The file is the same as if the
+    whole graph had been read. Raises InputError for a wrong file, OutputError if the disk is full,
+    and WholeNeeded, with the reason, for a file that must be read whole; in these cases nothing is
+    written.
     """
     path, target = Path(path), Path(target)
     if is_stdin(path):
-        raise WholeNeeded("standard input is read once")
+        raise WholeNeeded("standard input can be read only once")
     if path.is_dir():
         raise WholeNeeded("it is a folder")
     refuse_unwritable(target)
@@ -106,7 +106,7 @@ def convert_to_csr(
 
 
 def _is_certain(entry: Format, source: Window) -> bool:
-    """Return whether the beginning of a file determines its format, whatever follows."""
+    """Return whether the beginning of a file suffices to determine its format."""
     return entry.name in ("ecsr", "matrixmarket") or source.suffix in SUFFIXES
 
 

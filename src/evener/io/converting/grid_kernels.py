@@ -6,10 +6,11 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True, counted=False)
 def grid_rows(first, nx, ny, nz, diagonal, xadj, adjncy):
-    """Fill the lists of the vertices from `first` on of a grid of nx * ny * nz.
+    """Write the adjacency lists of a grid of nx * ny * nz vertices, from vertex `first` on.
 
-    The last axis runs fastest; a grid in the plane has nx = 1. diagonal: neighbours one step along
-    both of the last axes. xadj (rows + 1,) from 0; adjncy has room for eight neighbours each.
+    The last axis varies fastest; a grid in the plane has nx = 1. diagonal: also link vertices one
+    step apart along both of the last two axes. xadj (rows + 1,) from 0; adjncy has room for eight
+    neighbours each.
     """
     edge = 0
     xadj[0] = 0

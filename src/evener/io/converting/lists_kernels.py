@@ -1,4 +1,4 @@
-"""Reads the plain lists of METIS files: neither weights nor comments, which others read."""
+"""Reads METIS lists without weights and comments; lists_kernels.read_metis reads all others."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -12,11 +12,11 @@ _DIGITS = 10  # of a number below 2^31
 
 @njit(cache=True, nogil=True, counted=False)
 def read_plain(data, pos, n, first, xadj, adjncy, where):
-    """Read lines from the offset `pos` on, those of the vertices from `first` on.
+    """Read the lists of the vertices from `first` on, from the offset `pos` on.
 
-    data ends with a line's end. As many lines are read as there are, or xadj has offsets for, less
-    one; where = (lines, offset behind them). ODD: something else than ascending neighbours in range
-    is met: another kind of lists, or a mistake.
+    data ends with a line end. Reads until the text or xadj ends; where = (lines read, offset after
+    them). Returns ODD if a list is not of ascending neighbours in range: it is another kind of
+    list, or wrong.
     """
     end = data.size
     row, edge, rows = 0, 0, xadj.size - 1

@@ -1,4 +1,4 @@
-"""Sets of whole numbers, a bit each, and the rank of a number in its set."""
+"""Sets of whole numbers as bitmaps, and the rank of a number in its set."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -11,7 +11,7 @@ _FOURS, _ONES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @inner()
 def bits_in(word):
-    """Return how many bits of an uint64 are set."""
+    """Return the number of bits of a uint64 that are set."""
     word = word - ((word >> np.uint64(1)) & _ODD)
     word = (word & _PAIRS) + ((word >> np.uint64(2)) & _PAIRS)
     word = (word + (word >> np.uint64(4))) & _FOURS
@@ -20,7 +20,7 @@ def bits_in(word):
 
 @njit(cache=True, nogil=True, counted=False)
 def mark(ends, low, bits):
-    """Set the bits of numbers, counted from `low`."""
+    """Set the bits of numbers; bit 0 is the number `low`."""
     for i in range(ends.size):
         place = ends[i] - low
         bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)
@@ -28,7 +28,7 @@ def mark(ends, low, bits):
 
 @njit(cache=True, nogil=True, counted=False)
 def rank(bits, ranks):
-    """Fill ranks with how many bits are set before each word; return how many there are."""
+    """Fill ranks with the number of set bits before each word; return the total number."""
     count = np.int64(0)
     for i in range(bits.size):
         ranks[i] = count
@@ -38,7 +38,7 @@ def rank(bits, ranks):
 
 @njit(cache=True, nogil=True, counted=False)
 def vertices(ends, low, bits, ranks, found):
-    """Fill found with the ranks of numbers whose bits are set."""
+    """Set found[i] to the rank of ends[i] among the numbers whose bits are set."""
     for i in range(ends.size):
         place = ends[i] - low
         below = (np.uint64(1) << np.uint64(place & 63)) - np.uint64(1)

@@ -31,7 +31,7 @@ _SPREAD = 16  # max. span of the numbers, per line; for wider spans a list of na
 
 @dataclass
 class NumberedLines:
-    """What is known of an edge list after reading: vertex numbers, number of loops, weight type."""
+    """Facts about an edge list that was read: vertex numbers, number of loops, weight type."""
 
     used: UsedNumbers
     loops: int
@@ -85,7 +85,7 @@ def refuse_total(total: float, name: str) -> None:
 def read_lines(
     blocks: TextBlocks, source: Window, layout: Layout, into: PairSpool, memory: int
 ) -> NumberedLines:
-    """Read an edge list of numbers into `into`, and return what is known of it.
+    """Read an edge list of numbers into `into`, and return facts about it.
 
     Raises InputError for wrong lines, WholeNeeded if the numbers are far apart.
     """
@@ -118,7 +118,7 @@ def read_lines(
 
 
 class Filled(NamedTuple):
-    """Arcs by rows, labels, and the layout of the file, which may count too many arcs.
+    """Arcs by rows, labels, and the layout of the file, whose number of arcs is an upper bound.
 
     said: returns the notes on a file, given the final number of arcs.
     """
@@ -129,7 +129,7 @@ class Filled(NamedTuple):
     said: Callable[[int], list[str]]
 
     def write(self, writer: CsrWriter, spool: Spool) -> Iterator[int]:
-        """Write all arrays except those of vertices, and set the writer's number of arcs.
+        """Write all arrays except the vertices' arrays, and set the writer's number of arcs.
 
         Yields the number of rows written so far.
         """
@@ -226,7 +226,7 @@ class UsedNumbers:
 
     @property
     def gaps(self) -> int:
-        """How many of the numbers are not marked."""
+        """The number of unmarked numbers in the range."""
         return self.high - self.low + 1 - self.n
 
     def mark(self, ends: IntVector) -> None:

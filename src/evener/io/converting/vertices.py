@@ -78,7 +78,7 @@ class VertexFiles:
 
 @dataclass
 class VertexData:
-    """Coordinates, weights (n,) or (n, c), and bytes; each may be missing.
+    """Coordinates, weights (n,) or (n, c), and bytes of memory; each may be missing.
 
     column: which of several weights in the graph's own file is kept; None keeps all.
     """

@@ -202,7 +202,7 @@ class CsrFile:
         range is detected before it causes a large read.
         """
         if not 0 <= first <= last <= self.n:
-            raise ValueError(f"no such rows: {first} to {last} of {self.n}")
+            raise ValueError(f"rows {first} to {last} do not exist: there are {self.n}")
         begin, end = max(first - 1, 0), min(last + 1, self.n)
         found = self._read("xadj", begin, end + 1, into)
         wrong = found[:-1] > found[1:]
@@ -356,6 +356,6 @@ def _difference(arcs: SomeArcs) -> str:
         if other != weight:
             return (
                 f"the edge between {v} and {u} has weight {weight:g} in the list of {v} and "
-                f"{other:g} in that of {u}"
+                f"{other:g} in the list of {u}"
             )
     return ""

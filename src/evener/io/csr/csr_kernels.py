@@ -1,4 +1,4 @@
-"""Checks of rows as they are read."""
+"""Checks of ranges of rows while they are read."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -41,8 +41,9 @@ def mixed(word):
 def signature(first, xadj, adjncy, bits):
     """Return a sum modulo 2^64 that is 0 over all rows of a symmetric graph.
 
-    An arc from the lower to the higher number adds a hash of both and of its weight's bits, uint64
-    or none (0,); the arc the other way subtracts it. Of other graphs it is 0 once in 2^64.
+    bits: the arcs' weights as uint64, or (0,). An arc from a lower to a higher number adds a hash
+    of both numbers and the weight; an arc in the other direction subtracts it. Over an asymmetric
+    graph the sum is 0 with probability 2^-64.
     """
     total = np.uint64(0)
     weighted = bits.size > 0

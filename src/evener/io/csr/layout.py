@@ -120,7 +120,7 @@ class CsrLayout:
         layout = cls(n, arcs, adjwgt, vwgt, constraints, dimension, labels, *sizes)
         layout.check()
         if length != HEADER or width != 4 or layout.packed() != header[:HEADER]:
-            raise InputError("has a header that contradicts itself")
+            raise InputError("has a header with inconsistent entries")
         if size < layout.size:
             raise InputError(
                 f"is cut short: {size:,} of the {layout.size:,} bytes that its header declares"
@@ -130,7 +130,7 @@ class CsrLayout:
         return layout
 
     def check(self) -> None:
-        """Raise InputError if the counts or types are not those of a valid graph."""
+        """Raise InputError if the counts or types are impossible for a graph."""
         if not 1 <= self.n <= MOST_VERTICES:
             raise InputError(
                 f"a binary CSR file holds 1 to {MOST_VERTICES:,} vertices, not {self.n:,}"

@@ -1,4 +1,4 @@
 """Stream graphs in files: one module for each format, and `reading`, which detects the format.
 
-May import what `io` imports. Read reading.py first.
+This package may import what `io` imports. Read reading.py first.
 """

@@ -119,7 +119,7 @@ def quoted_name(name: str) -> str:
     """Return a name in quotes; raise InputError if DOT cannot hold it."""
     if _UNWRITABLE.search(name):
         raise InputError(
-            f"the name {name!r} cannot be written in DOT", hint="Other formats keep it as it is."
+            f"the name {name!r} cannot be written in DOT", hint="TOML and GraphML can store it."
         )
     return '"' + name.replace('"', '\\"') + '"'
 
@@ -169,9 +169,9 @@ def _tokens(source: Source) -> Iterator[_Token]:
             reason = {
                 b'"': "a quotation mark is not closed",
                 b"/": "a comment is not closed",
-                b"<": "has a name in HTML, which is not read",
+                b"<": "has an HTML name, which Evener does not read",
             }
-            raise source.error(reason.get(rest, f"{shown(rest)} cannot stand here"), offset=at)
+            raise source.error(reason.get(rest, f"unexpected {shown(rest)}"), offset=at)
         kind, at = str(match.lastgroup), match.end()
         if kind == "skip":
             continue
@@ -311,7 +311,7 @@ class _Statements:
     def _refuse_group(self) -> NoReturn:
         self._refuse(
             self._next,
-            "joins a group of nodes by one edge, which is not read",
+            "has an edge to or from a group of nodes, which Evener does not read",
             hint="Write its edges one by one.",
         )
 

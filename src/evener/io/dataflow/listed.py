@@ -44,7 +44,7 @@ class Attributes:
         self._own, self._whose, self._refuse = own, whose, refuse
 
     def number(self, key: str, default: float | None = None) -> float:
-        """Return the attribute as a number. If it is invalid or missing, raise as `refuse` says."""
+        """Return the attribute as a number; if it is invalid or missing, raise `refuse`'s error."""
         text = self._own.get(key)
         if text is None and default is not None:
             return default

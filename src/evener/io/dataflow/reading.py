@@ -83,7 +83,7 @@ def stream_writer_for(path: str | Path, name: str | None = None) -> str:
         if suffix in writer.suffixes:
             return known
     raise UsageError(
-        f"the suffix of {Path(path).name} is not that of a format for stream graphs",
+        f"no format for stream graphs has the suffix of {Path(path).name}",
         hint=f"Use one of {', '.join(w.suffixes[0] for w in WRITERS.values())}, or name a format.",
     )
 

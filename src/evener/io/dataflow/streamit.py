@@ -163,4 +163,6 @@ def _balance(
 
 
 def _too_many(source: Source, name: str) -> InputError:
-    return source.error(f"has rates that run {name[:60]!r} more than 2^53 times an iteration")
+    return source.error(
+        f"has rates by which {name[:60]!r} would run more than 2^53 times an iteration"
+    )

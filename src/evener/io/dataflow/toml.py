@@ -80,7 +80,7 @@ def _graph(data: Mapping[str, Any]) -> StreamGraph:
     for index, edge in enumerate(edges):
         for key in ("from", "to"):
             if edge[key] not in names:
-                message = f"an edge is {key} {tables.shown(edge[key])}, which is not a filter"
+                message = f"`{key}` of an edge is {tables.shown(edge[key])}, which is not a filter"
                 raise tables.TableError(message, "edge", index, key)
     try:
         return StreamGraph.of(

@@ -69,7 +69,8 @@ class EdgePieces:
             low, high = (int(ends.min()), int(ends.max())) if ends.size else (0, 0)
             if low < 0 or high >= MOST_VERTICES:
                 what = low if low < 0 else high
-                raise InputError(f"names vertex {what}: numbers go from 0 to below 2^31 - 1",
+                raise InputError(f"names vertex {what}: numbers must be at least 0 and below "
+                                 "2^31 - 1",
                                  file=str(self.path))  # fmt: skip
             tails, heads = (np.ascontiguousarray(end, np.int32) for end in ends)
             yield EdgePiece(first, tails, heads)
@@ -141,9 +142,9 @@ def _lines_of(path: Path) -> EdgeStream:
         )
     if may_have_header(head, layout):
         raise InputError(
-            "cannot be read in pieces: its first line may count the others",
+            "cannot be read in pieces: its first line may be a header of counts",
             file=str(path),
-            hint="Take the line out, or split the file without --stream.",
+            hint="Remove this line, or split the file without --stream.",
         )
     return EdgeStream(
         head, 0, True, weighted=layout.n_columns == 3, start=layout.start, layout=layout

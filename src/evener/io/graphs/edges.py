@@ -100,8 +100,8 @@ def entries(source: Source, *, with_values: bool = True) -> Entries:  # noqa: AR
 def _with_weights(source: Source) -> Source:
     """Convert networkx's lines `u v {'weight': 3}` to lines `u v 3`; return a new source.
 
-    If only some edges have a weight, the others get 1, as in networkx. Adds a note on attributes
-    left out.
+    If only some edges have a weight, the other edges get 1, as in networkx. Adds a note on
+    attributes left out.
     """
     keys = set(_KEY.findall(b"\n".join(_BRACES.findall(source.data))))
     weighted = b"weight" in keys
@@ -173,7 +173,7 @@ def check_columns(source: Source, layout: Layout) -> None:
 
 
 def said_of_names(first: int, last: int, gaps: int) -> str:
-    """Return the note on vertex numbers from `first` to `last`, `gaps` of which do not occur."""
+    """Return the note on vertex numbers from `first` to `last`; `gaps`: how many do not occur."""
     unused = plural(gaps, "number") + " unused"
     what = f"with {unused}" if gaps else f"counted from {first}"
     return f"Vertices are named {first} to {last}, {what}; labels store the names."
@@ -277,7 +277,7 @@ def _labels(
 def refuse_whole(head: Window, layout: Layout) -> None:
     """Raise WholeNeeded if lines have a header or attributes and cannot be read one by one."""
     if may_have_header(head, layout):
-        raise WholeNeeded("its first line may count the others")
+        raise WholeNeeded("its first line may be a header of counts")
     if _FILLED.search(head.data):
         raise WholeNeeded("its edges have attributes")
 
@@ -289,7 +289,7 @@ def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
     """
     layout = layout_of(head)
     if head.suffix not in _SUFFIXES or layout is None:
-        raise WholeNeeded("its suffix is not that of an edge list")
+        raise WholeNeeded("its suffix is not a suffix of edge lists")
     if not layout.numbered:
         raise WholeNeeded("its vertices have names")
     refuse_whole(head, layout)
@@ -334,7 +334,7 @@ class EdgeStream(TextStream):
         return ArcPiece(u, v, pairs.weights), seen
 
     def finish(self, seen: Tally) -> None:
-        """Add notes on what is left out or merged. Raises WholeNeeded if numbers have gaps."""
+        """Add notes on lines left out or merged. Raises WholeNeeded if numbers have gaps."""
         if seen.isolated or (seen.low, seen.high) != (0, self.n - 1):
             raise WholeNeeded("its vertex numbers have gaps")
         if self.base:

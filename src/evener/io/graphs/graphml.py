@@ -98,7 +98,7 @@ def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
         raise source.error("has no node")
     if not directed and any(edge.directed for edge in file.edges):
         raise source.error(
-            "is a directed graph; an edge of a Graph has no direction",
+            "is a directed graph; edges of a Graph have no direction",
             hint="--directed (directed=True) reads its edges as arcs.",
         )
     unread = {key for node in file.nodes for key in node.own} - {"weight"}

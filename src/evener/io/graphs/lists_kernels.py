@@ -1,6 +1,6 @@
-"""Reads the lists of neighbours of METIS and Scotch files in one pass; errors as in text_kernels.
+"""Reads the adjacency lists of METIS and Scotch files in one pass; reports errors as text_kernels.
 
-References are not counted: for each number that would take longer than reading it.
+Reference counting is off: it would take longer than reading the numbers.
 """
 
 # mypy: ignore-errors
@@ -37,10 +37,11 @@ from evener.jit import inner, njit
 def read_metis(
     data, pos, n, first, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
 ):
-    """Read the lines of the vertices from `first` on, as many as xadj has offsets for, less one.
+    """Read the lists of METIS's vertices from `first` on, as many as fit in xadj.
 
-    % begins a comment, a blank line is a vertex; n: vertices of the graph. vwgt (rows * n_weights,)
-    and adjwgt (arcs or 0,) are float64; adjncy (arcs,) is as long as the lists should be.
+    n: number of vertices of the graph. A % begins a comment; a blank line is a vertex without
+    edges. vwgt (rows * n_weights,) and adjwgt (arcs or 0,) are float64; adjncy (arcs,) has the
+    expected number of entries.
     """
     end = data.size
     edge = 0
@@ -106,7 +107,7 @@ def read_metis(
 
 @inner()
 def text_behind(data, pos):
-    """Return the offset of the first text behind the lists that is no comment, or data.size."""
+    """Return the offset of the first text after the lists that is not a comment, or data.size."""
     while True:
         while pos < data.size and data[pos] == PERCENT:
             pos = skip_line(data, pos)

@@ -174,7 +174,7 @@ def wrong_count(source: Source, head: MetisHeader, found: int) -> InputError:
 def stream(head: Window, *, directed: bool) -> MetisStream:
     """Return the file's arcs as a stream. Raises InputError for a wrong header, and WholeNeeded."""
     if head.suffix not in _SUFFIXES:
-        raise WholeNeeded("its suffix is not that of a METIS file")
+        raise WholeNeeded("its suffix is not a suffix of METIS files")
     found = header_of(head)
     text_of_arcs = {
         "directed": directed,

@@ -43,7 +43,8 @@ def recognises(source: Source) -> bool:
 def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
     """Return the graph stored in the archive, or the graph of a sparse matrix's pattern.
 
-    directed: return the stored arcs, or those of a matrix, with its values as weights.
+    directed: return the stored arcs, or the entries of a matrix as arcs, with their values as
+    weights.
     """
     arrays = _load(source, _WANTED | {"data"} if directed else _WANTED)
     if any(name in arrays for name in _VERSIONS):

@@ -193,13 +193,13 @@ def refuse_pairs(
 def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
     """Raise InputError for a rectangular matrix: its rows and columns are different vertices."""
     if rows != columns:
-        coordinates = "Are these coordinates? --coords FILE gives them to a graph."
+        coordinates = "If these are coordinates, give them to a graph by --coords FILE."
         product = (
-            "Use A A^T or A^T A, whichever the computation multiplies by; `evener split --as "
+            "Use A A^T or A^T A, depending on the computation; `evener split --as "
             "matrix` divides the entries themselves."
         )
         raise source.error(
-            f"is a rectangular matrix, {rows:,} x {columns:,}: only a square one is a graph",
+            f"is a rectangular matrix, {rows:,} x {columns:,}: only a square matrix is a graph",
             offset=offset,
             hint=coordinates if columns in (2, 3) else product,
         )
@@ -209,7 +209,7 @@ def check_square(source: Source, rows: int, columns: int, offset: int | None = N
 def graph_of_pattern(
     source: Source, n: int, rows: IntArray, columns: IntArray, *, halved: bool
 ) -> Graph:
-    """Return the graph of A + A^T; add notes on what was left out or merged.
+    """Return the graph of A + A^T; add notes on entries left out or merged.
 
     halved: whether the file contains only one triangle of a symmetric, skew or hermitian matrix.
     """
@@ -231,7 +231,8 @@ def notes_of_pattern(entries: int, diagonal: int, arcs: int) -> list[str]:
     added = arcs - (entries - diagonal)
     if added > 0:
         notes.append(
-            f"Its pattern is not symmetric: Evener uses that of A + A^T ({added:,} entries added)."
+            f"Its pattern is not symmetric: Evener uses the pattern of A + A^T ({added:,} "
+            "entries added)."
         )
     return notes
 
@@ -248,8 +249,8 @@ def arcs_of_entries(
     """Return the graph with an arc from i to j for each entry (i, j) of a matrix of n rows.
 
     values (entries,): the weights of the arcs, unless some value cannot be a weight; None for a
-    pattern. symmetry: how the triangle that the file omits follows from the other, in Matrix
-    Market's terms. Repeated entries are added up. Adds notes on what was left out.
+    pattern. symmetry: how the omitted triangle follows from the stored triangle, as a Matrix Market
+    symmetry. Repeated entries are added up. Adds notes on entries left out.
     """
     off = rows != columns
     diagonal = int(off.size - np.count_nonzero(off))
@@ -297,7 +298,7 @@ def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]
 
 
 def recognises(source: Source) -> bool:
-    """Return whether suffix and lines fit; the lines by themselves could be an edge list."""
+    """Return whether suffix and lines fit; without the suffix, the lines could be an edge list."""
     if source.suffix not in {".triplet", ".triplets", ".tri", ".ijv", ".mtx"} or not source.is_text:
         return False
     layout = layout_of(source)

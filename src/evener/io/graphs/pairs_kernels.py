@@ -1,6 +1,6 @@
-"""Reads the lines of edge lists and of matrices' entries: two numbers or names, and further values.
+"""Reads the lines of edge lists and matrix entries: two numbers or names, and further values.
 
-Errors are reported as in text_kernels. read_pairs counts no references, as in lists_kernels.
+Errors are reported as in text_kernels. read_pairs uses no reference counting, as in lists_kernels.
 """
 
 # mypy: ignore-errors
@@ -48,7 +48,7 @@ def past_blanks(data, pos, end):
 
 @njit(cache=True, nogil=True, inline="always")
 def next_field(data, pos, end, marks):
-    """Return the offset of the line's next field: past blanks and, with marks, one , ; or |."""
+    """Return the offset of the line's next field; if `marks` is not None, skip one of , ; | too."""
     while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
         pos += 1
     if marks is not None:
@@ -59,7 +59,7 @@ def next_field(data, pos, end, marks):
 
 @njit(cache=True, nogil=True, inline="always")
 def past_number(data, pos, end):
-    """Return the offset past the bytes of numbers that stand at `pos`."""
+    """Return the offset after the bytes from `pos` on that can belong to a number."""
     while pos < end and IN_NUMBER[data[pos]]:
         pos += 1
     return pos
@@ -67,9 +67,10 @@ def past_number(data, pos, end):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_value(data, pos, form, keeps, where):
-    """Return (code, value, offset past it) of a value: a weight, a number, or one that is checked.
+    """Return (code, value, offset after it) of the value at `pos`.
 
-    keeps: whether the value of a matrix is wanted; only the bytes of others are looked at.
+    In EDGES the value is a weight. keeps: whether values of a matrix are used; if not, only their
+    bytes are checked.
     """
     code, value, after = OK, 0.0, pos
     if form == EDGES:
@@ -84,13 +85,13 @@ def read_value(data, pos, form, keeps, where):
 
 @njit(cache=True, nogil=True, counted=False)
 def read_pairs(data, pos, end, n_columns, form, marks, limits, u, v, w, where):
-    """Read lines of two whole numbers and n_columns - 2 values from `pos` to a line's end, `end`.
+    """Read lines of two whole numbers and n_columns - 2 values, from `pos` to the line end `end`.
 
-    limits: the smallest number, the largest first one of a line, the largest second one. The value
-    of EDGES is a weight, not negative; that of other forms any number. Values are kept in w; if it
-    is empty, they are checked alone. Lines that begin with % are skipped. ENTRIES, those of Matrix
-    Market, count from 1. marks: None, as for these: blanks stand between fields; True: , ; | may
-    stand there, too, and # begins a comment, { what is left out. where[1]: the number of lines.
+    limits: the lowest number, and the highest first and second number of a line. Values are stored
+    in w; if w is empty, they are only checked. A value of EDGES is a weight >= 0; other values may
+    be any number. ENTRIES (Matrix Market) count from 1. Lines that begin with % are skipped. marks:
+    None for Matrix Market: only blanks separate fields; True: , ; | do, too, # begins a comment,
+    and text from { on is ignored. where[1]: number of lines.
     """
     lowest, highest_u, highest_v = limits
     first, checked_alone, count = int(form == ENTRIES), form != EDGES and w.size == 0, 0
@@ -157,13 +158,13 @@ def read_pairs(data, pos, end, n_columns, form, marks, limits, u, v, w, where):
 
 @njit(cache=True, nogil=True)
 def read_named_pairs(data, pos, separator, n_columns, table, first, last, u, v, w, where):
-    """Read lines of two names and perhaps a weight; separator 0 is any run of blanks.
+    """Read lines of two names and an optional weight; separator 0 means any run of blanks.
 
-    Distinct names are numbered in the order of their appearance, and not copied: a hash table with
-    linear probing holds where each first stands in the text, and names of equal hashes are compared
-    byte by byte.
-    table (a power of two, more than twice the names,) starts as -1; first, last receive the
-    bytes of each name; where[1] the number of lines, where[2] that of names.
+    Distinct names are numbered in order of appearance, without copies: a hash table with linear
+    probing stores the number of each name, and names of equal length in a slot are compared byte by
+    byte. table (a power of two, more than twice the names) begins filled with -1; first, last get
+    the offsets of each name's first byte and of its end. where[1]: number of lines; where[2]:
+    number of names.
     """
     count, names = 0, 0
     while True:
@@ -208,7 +209,7 @@ def read_named_pairs(data, pos, separator, n_columns, table, first, last, u, v, 
 
 @njit(cache=True, nogil=True)
 def field(data, pos, separator):
-    """(first byte, past the last, where the next begins) of the field at `pos`."""
+    """Return (offset of the field at `pos`, offset of its end, offset of the next field)."""
     end = data.size
     if data[pos] == QUOTE:
         start = pos + 1
@@ -236,7 +237,7 @@ def field(data, pos, separator):
 
 @inner()
 def is_separator(c, separator):
-    """Whether the byte ends a field; with separator 0 every blank does."""
+    """Return whether the byte ends a field; if separator is 0, any blank does."""
     if separator != 0:
         return c == separator
     return c == SPACE or c == TAB or c == RETURN
@@ -244,7 +245,7 @@ def is_separator(c, separator):
 
 @inner()
 def number_of(data, start, stop, names, table, first, last):
-    """Number of the name, `names` where it is new."""
+    """Return the number of the name; a new name gets the number `names`."""
     h = np.uint64(14695981039346656037)
     for i in range(start, stop):
         h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)

@@ -149,7 +149,7 @@ class Window(Source):
 def head_of(path: str | Path) -> Window:
     """Return the beginning of a file. Raises InputError; WholeNeeded if it is packed."""
     if is_stdin(path):
-        raise WholeNeeded("standard input is read once")
+        raise WholeNeeded("standard input can be read only once")
     if Path(path).is_dir():
         raise WholeNeeded("it is a folder")
     path = Path(path)

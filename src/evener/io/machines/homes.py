@@ -62,7 +62,7 @@ def home_lines(devices: Sequence[Device], is_counted: bool) -> list[str]:
 
 
 def says_where(device: Device) -> tuple[bool, bool, bool]:
-    """Return which of host, cores and gpu are stated; devices of a table state the same ones."""
+    """Return which of host, cores and gpu are stated, the same for all devices of a table."""
     return bool(device.node), bool(device.cores), device.gpu is not None
 
 
@@ -81,7 +81,7 @@ def _of_each(key: str, table: Mapping[str, Any], n: int) -> list[Any]:
     if not isinstance(value, list):
         return [value] * n
     if len(value) != n:
-        raise InputError(f"{len(value):,} entries, and {n:,} devices: a list has one for each")
+        raise InputError(f"the list has {len(value):,} entries, but the table has {n:,} devices")
     return value
 
 
@@ -94,7 +94,7 @@ def _cores(value: Any) -> tuple[int, ...]:
     if isinstance(value, str):
         return cores_of_text(value)
     if isinstance(value, list) and not value:
-        raise InputError("a device without cores of its own leaves out this key")
+        raise InputError("omit this key for a device without its own cores")
     return checked_cores(value if isinstance(value, list) else [value])
 
 
@@ -114,7 +114,7 @@ def _refuse_shared(
     nodes = [home.get("node", "") for home in homes]
     if len(set(nodes)) < len(nodes):
         raise tables.TableError(
-            f"{tables.titled(table, 'device')} has {len(nodes):,} devices, of one computer, and "
+            f"{tables.titled(table, 'device')} has {len(nodes):,} devices on one computer, but "
             f"one {key} for all",
             "device", index, key,
             hint=f"Give one value for each device, {key} = {_EXAMPLES[key]}, or write one "
@@ -127,13 +127,13 @@ def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, 
     host = table["host"]
     if isinstance(host, list):
         raise InputError(
-            f"device {names[0]!r} has a link to its host, and a list of them: the host is one "
-            "device, or one table of devices"
+            f"device {names[0]!r} has a list of hosts, but a link to one host: `host` must be "
+            "one device, or one table of devices"
         )
     if not isinstance(host, str):
-        raise InputError(f"the host of device {names[0]!r} is a name, not {host!r:.40}")
+        raise InputError(f"the host of device {names[0]!r} must be a name, not {host!r:.40}")
     if "host_GB_per_s" not in table:
-        raise InputError(f"device {names[0]!r} has a host, and no host_GB_per_s")
+        raise InputError(f"device {names[0]!r} has a host, but no host_GB_per_s")
     # Names of single devices, such as cpu0, take precedence over those of tables.
     singles = {name: 0 for base, n in counts.items() for name in _single(base, n, host)}
     return hosts_of(list(names), host, {**counts, **singles})

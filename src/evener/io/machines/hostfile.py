@@ -48,7 +48,7 @@ def _host(line: str, path: str | Path, number: int) -> tuple[str, int | None]:
             f"not a host: {line[:60]!r}",
             file=named(path),
             line=number,
-            hint="A line is a host such as node1, node1:4 or node1 slots=4.",
+            hint="Write each line as node1, node1:4 or node1 slots=4.",
         )
     slots = found["count"] or next(iter(_SLOTS.findall(found["words"])), None)
     return found["host"], None if slots is None else int(slots)

@@ -34,7 +34,7 @@ def bitmap(text: str | None, file: str | Path) -> int:
 
 
 def cpus_of(cpuset: int, processors: Iterable[int]) -> frozenset[int]:
-    """Return those of the `processors` that are in the set."""
+    """Return the `processors` that are in the set."""
     return frozenset(cpu for cpu in processors if cpuset >> cpu & 1)
 
 

@@ -31,7 +31,7 @@ class ListedGpus(NamedTuple):
 
 
 def gpus_of_nvidia_smi(content: bytes, file: str | Path) -> ListedGpus:
-    """Return the GPUs in nvidia-smi's XML; none if it lists none.
+    """Return the GPUs in nvidia-smi's XML, which may list none.
 
     Raises InputError for other content, such as a driver's error message.
     """

@@ -327,7 +327,8 @@ def links_of_networks(
         clash = own & (switches | set(names))
         if clash:
             message = (
-                f"{min(clash)!r} is the name of a switch of this network and of something else"
+                f"{min(clash)!r} is the name of a switch of this network, but also of "
+                "something else"
             )
             hint = "Give the network another name: its switches are named after it."
             raise tables.TableError(message, "network", index, "name", hint=hint)
@@ -346,7 +347,7 @@ def _joined(
     found: list[str] = []
     for one in table.get("devices", ()):
         if one not in of_table and one not in names:
-            message = f"a network joins {tables.shown(one)}, which is not a [[device]]"
+            message = f"a network lists {tables.shown(one)}, which is not a [[device]]"
             raise tables.TableError(message, "network", index, "devices")
         found += of_table.get(one, [one])
     return found or names
@@ -362,7 +363,7 @@ def _links(table: Mapping[str, Any], index: int, names: Sequence[str]) -> list[C
         raise tables.TableError(message, "network", index, "kind", hint=hint)
     for key in ("shape", "arity"):
         if (key in table) != (_NEEDED.get(kind) == key):
-            said = "has no" if _NEEDED.get(kind) == key else "has no use for"
+            said = "needs the key" if _NEEDED.get(kind) == key else "must not have the key"
             raise tables.TableError(f"a {kind} {said} {key}", "network", index, key)
     link = Link(table.get("alpha_us", 0.0), table.get("GB_per_s", 0.0))
     switch = table.get("name", SWITCH)

@@ -42,8 +42,8 @@ def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
         raise InputError(
             "a file of surfaces, but curves of speed by load are needed",
             file=path,
-            hint="evener tile and evener models read surfaces; evener measure without --second "
-            "writes curves.",
+            hint="`evener tile` and `evener models` read surfaces; `evener measure` without "
+            "--second writes curves.",
         )
     with tables.placed(path, text):
         return _devices(data)

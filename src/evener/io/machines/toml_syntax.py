@@ -107,7 +107,7 @@ def _masked(match: re.Match[str]) -> str:
 
 
 class TomlFile(NamedTuple):
-    """A kind of file: its name, the error if it is empty, how to get one, its maximum size [B]."""
+    """A kind of file: its name, what an empty file lacks, how to make a file, maximum size [B]."""
 
     what: str
     empty: str
@@ -128,7 +128,7 @@ def parse_toml(
     """Like `read_toml`, for the content `raw` of the file at `path`."""
     text = _text_of(raw, path, kind)
     if (line := long_key_line(text)) is not None:
-        message = f"a dotted key of more than {MOST_PARTS} parts: no {kind.what} has one"
+        message = f"a dotted key has more than {MOST_PARTS} parts, so this is no {kind.what}"
         raise InputError(message, file=named(path), line=line)
     try:
         return text, tomllib.loads(text, parse_float=parse_float)
@@ -151,7 +151,7 @@ def _bytes_of(path: str | Path, kind: TomlFile) -> bytes:
     except InputError as error:
         missing = isinstance(error.__cause__, FileNotFoundError)
         raise InputError(
-            f"no {kind.what} to read: {error.message.removeprefix('cannot be read: ')}",
+            f"the {kind.what} cannot be read: {error.message.removeprefix('cannot be read: ')}",
             file=error.file,
             hint=kind.hint if missing else error.hint,
         ) from error

@@ -26,7 +26,7 @@ class Boundary:
         self.corners = rows_of(np.diff(faces.offsets), faces.corners)
 
     def paired_by_points(self, links: Iterable[tuple[IntVector, IntVector]]) -> IntArray:
-        """Return (p, 2) faces that pairs of points join: all corners with all corners.
+        """Return pairs of faces (p, 2) whose corners are all linked by pairs of points.
 
         links: for each surface its points and their images, as indices of the mesh's points.
         """
@@ -51,7 +51,7 @@ class Boundary:
         return np.asarray(place[code.ravel()[len(self.corners) :]])
 
     def paired_by_place(self, first: IntVector, second: IntVector) -> IntArray | None:
-        """Return (p, 2) faces of `first` and those of `second` that they meet after a translation.
+        """Return pairs of faces (p, 2), from `first` and `second`, that a common translation joins.
 
         None if some face meets no face.
         """
@@ -106,7 +106,7 @@ def met_when_moved(first: FloatArray, second: FloatArray) -> IntVector | None:
 def paired_surfaces(
     boundary: Boundary, faces: dict[str, IntVector], names: Iterable[tuple[str, str]]
 ) -> tuple[IntArray, list[str]]:
-    """Return (p, 2) pairs of faces of surfaces that match, and the names of unmatched surfaces.
+    """Return pairs of faces (p, 2) of surfaces that match, and the names of unmatched surfaces.
 
     Surfaces match if a translation makes their faces meet. faces: by surface name; names: pairs of
     surfaces to be matched, which may be missing.

@@ -40,7 +40,9 @@ def read(source: Source) -> Mesh:
         reason = expat.errors.messages[error.code]
         raise source.error(f"is not well-formed XML: {reason}", line=error.lineno) from error
     except (LookupError, ValueError) as error:
-        raise source.error(f"is in an encoding that is not read: {error}", line=1) from error
+        raise source.error(
+            f"is in an encoding that Evener does not read: {error}", line=1
+        ) from error
     if elements.kind == 0:
         raise source.error("has no <mesh> with its type of cells")
     points = _placed(source, elements.points, elements.point_ids, "vertices", np.float64)
@@ -77,7 +79,7 @@ class _Elements:
         except KeyError as error:
             raise self._error(f"<{name}> has no {error.args[0]!r}") from error
         except ValueError as error:
-            raise self._error(f"<{name}> holds what is no number: {error}") from error
+            raise self._error(f"<{name}> has an attribute that is not a number: {error}") from error
 
     def _mesh(self, attributes: dict[str, str]) -> None:
         if self.name:
@@ -100,7 +102,7 @@ def _placed(source: Source, rows: list[Any], ids: list[int], what: str, dtype: A
     try:
         numbers, table = np.array(ids, np.int64), np.array(rows, dtype)
     except OverflowError as error:
-        raise source.error(f"has {what} with numbers beyond 2^63") from error
+        raise source.error(f"has {what} with indices of 2^63 or more") from error
     order = np.argsort(numbers, kind="stable")
     if not (numbers[order] == np.arange(numbers.size)).all():
         raise source.error(f"has {what} whose indices are not 0 to {numbers.size - 1}, each once")

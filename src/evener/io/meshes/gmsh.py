@@ -5,7 +5,7 @@ Binary files of versions 2.2 and 4.1 are read here. Each cell's physical group i
 elements of all dimensions.
 
 Text of versions 4.0 and 4.1 has one block per geometric entity; binary files are in this computer's
-byte order. Couplings are stated by $Periodic, or by PyFR's groups periodic_NAME_l and _r.
+byte order. Periodic couplings come from $Periodic, or from PyFR's groups periodic_NAME_l and _r.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def read(source: Source) -> Mesh | PolyMesh:
     mesh = replace(mesh, regions=regions_of(found))
     if is_for_pyfr(found):
         source.notes.append(
-            "Cells are in a group `fluid`, as PyFR asks: it sends a value for each face "
+            "Cells are in a group `fluid`, as PyFR requires, which sends a value for each face "
             "(--exchange vertices: for each vertex and neighbouring block)."
         )
         mesh = replace(mesh, exchange="faces")
@@ -194,7 +194,9 @@ class MshBlocks:
             known_types(rows.part(row, row + 1), np.array([number]))
             size = int(SIZES[number])
             if n < 0 or n * (size + 1) > end - at:
-                rows.refuse(row, f"declares {n:,} cells of {size} points, but the section ends")
+                rows.refuse(
+                    row, f"declares {n:,} cells of {size} points, but the section ends early"
+                )
             index = np.arange(at, at + n * (size + 1))
             table = rows.integers(index, "the number of a cell or point").reshape(n, size + 1)
             blocks.append(ElementBlock((b, a) if self.is_40 else (a, b), number, table))
@@ -222,7 +224,7 @@ class MshBlocks:
             dim = b if self.is_40 else a
             width = 3 + (dim if parametric and 0 <= dim <= 3 else 0)
             if n < 0 or n * (width + 1) > end - at:
-                rows.refuse(row, f"declares {n:,} points, but the section ends")
+                rows.refuse(row, f"declares {n:,} points, but the section ends early")
             if self.is_40:
                 index = np.arange(at, at + n * (width + 1)).reshape(n, width + 1)
                 ids.append(index[:, 0])
@@ -302,7 +304,7 @@ class GmshEntities(NamedTuple):
     def add(
         self, entity: Entity, groups: list[int], parent: Entity | None, parts: list[int]
     ) -> None:
-        """Add an entity; parent and parts: for an entity that is part of another one."""
+        """Add an entity; parent and parts: of an entity that is part of another entity."""
         if groups:
             self.physical[entity] = groups
         if parent is not None:
@@ -328,8 +330,8 @@ def elements_in(
 ) -> GmshElements:
     """Return the elements of all blocks; nodes: their tags and points.
 
-    Physical groups and partitions are those of the entities. Elements between partitions, which
-    Gmsh adds when it divides a mesh, are left out.
+    Each element has the physical group and the partition of its entity. Elements between
+    partitions, which Gmsh adds when it divides a mesh, are left out.
     """
     kept = []
     for block in blocks:
@@ -552,7 +554,7 @@ def with_couplings(
     boundary = Boundary(mesh)
     pairs = boundary.paired_by_points(links)
     if links and not len(pairs):
-        source.notes.append("$Periodic joins points, but it joins no face completely.")
+        source.notes.append("$Periodic links points, but no whole face.")
     faces = {name: boundary.places(_corners(found, which)) for name, which in surfaces.items()}
     more, apart = paired_surfaces(
         boundary, faces, [(n, f"{n[:-1]}r") for n in faces if n[-1] == "l"]
@@ -600,7 +602,7 @@ def _pyfr_surfaces(found: GmshElements, dim: int) -> dict[str, Any]:
 
 
 def _corners(found: GmshElements, which: Any) -> IntArray:
-    """Return rows with the corners of some elements, only those of their linear shape."""
+    """Return rows with the corners of some elements, without points of higher order."""
     sizes = CORNERS[BASE[VTK_KINDS[found.types[which]]]]
     index = ragged(found.starts[:-1][which], sizes)
     return rows_of(sizes, found.corners[index])

@@ -138,7 +138,7 @@ class GmshElements:
 
 
 def once(source: Source, elements: GmshElements) -> GmshElements:
-    """Return the elements without repeated cells, as version 2 lists them for a second group."""
+    """Return the elements without the cells that version 2 lists again for a second group."""
     keep = np.ones(elements.types.size, np.bool_)
     starts = elements.starts
     for number in np.unique(elements.types[elements.is_cell]):
@@ -151,8 +151,8 @@ def once(source: Source, elements: GmshElements) -> GmshElements:
         keep[some[order[1:][again]]] = False
     if keep.all():
         return elements
-    cells = plural(int(keep.size - keep.sum()), "cell stands", "cells stand")
-    source.notes.append(f"{cells} again for another physical group; each counts once.")
+    cells = plural(int(keep.size - keep.sum()), "cell is listed", "cells are listed")
+    source.notes.append(f"{cells} again for another physical group; each cell counts once.")
     arrays = ("types", "tags", "entities", "groups", "partitions")
     kept = {name: getattr(elements, name)[keep] for name in arrays}
     return replace(

@@ -57,7 +57,7 @@ def _names(elements: GmshElements) -> bytes:
 
 
 class _Pieces(NamedTuple):
-    """The parts of entities in one partition; each (dim, parent, partition) has a new tag.
+    """The part of each entity in each partition; each (dim, parent, partition) has a new tag.
 
     Arrays (q,). which (e,): the piece to which each element belongs.
     """

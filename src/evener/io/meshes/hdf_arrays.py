@@ -168,7 +168,7 @@ def _exodus_fields(file: _Variables, sizes: list[int], notes: list[str]) -> dict
         else:
             notes.append(f"The field {name!r} is left out: some blocks do not have it.")
     if steps > 1:
-        notes.append(f"Of {steps:,} time steps of the fields Evener reads the last.")
+        notes.append(f"Of {steps:,} time steps of the fields, Evener reads the last.")
     return fields
 
 
@@ -235,7 +235,7 @@ _CGNS = {
     39: ("hexa", 64),
 }  # fmt: skip
 _MIXED, _NGON, _NFACE = 20, 22, 23
-_WAY = "ParaView or Gmsh (gmsh x.cgns -save -o x.msh) may read it, and write what is read."
+_WAY = "Convert it with ParaView, or with Gmsh: gmsh x.cgns -save -o x.msh."
 
 
 def cgns(path: str) -> Any:
@@ -380,7 +380,7 @@ def _mixed(nodes: Any, n: int) -> list[Any]:
 
 
 def _connections(zones: list[Any], names: list[str], first: list[int]) -> tuple[Any, int]:
-    """Return (2, s) points that are identical, and the number of periodic connections."""
+    """Return pairs of identical points, (2, s), and the number of periodic connections."""
     same, periodic = [np.empty((2, 0), np.int64)], 0
     for i, zone in enumerate(zones):
         for _, group in _children(zone, "ZoneGridConnectivity_t"):

@@ -66,7 +66,8 @@ def read(source: Source) -> Mesh:
     if b"Conditions" in present[1:]:
         count = sum(len(rows) for _, rows in blocks[b"Conditions"])
         source.notes.append(
-            f"{plural(count, 'condition is', 'conditions are')} no cells: left out."
+            f"{plural(count, 'condition is', 'conditions are')} left out, because conditions are "
+            "not cells."
         )
     sizes, kinds, corners, properties = [], [], [], []
     for name, rows in blocks[present[0]]:
@@ -114,7 +115,7 @@ def _kind(rows: FileRows, name: str, size: int) -> int:
         raise rows.source.error(
             f"has elements {name[:60]!r} of {size} points, an unknown shape",
             offset=int(rows.place[0]),
-            hint="Evener reads Kratos's VTK output (.vtk).",
+            hint="Use Kratos's VTK output (.vtk), which states shapes.",
         )
     return kind
 

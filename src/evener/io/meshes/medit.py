@@ -75,7 +75,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
     """Return the offsets of each keyword's content."""
     matches = list(_KEY.finditer(source.data))
     if not matches:
-        raise source.error("has no keyword of Medit such as Vertices")
+        raise source.error("has no Medit keyword such as Vertices")
     stops = [*(match.start() for match in matches[1:]), len(source.data)]
     found: dict[str, tuple[int, int]] = {}
     for match, stop in zip(matches, stops, strict=True):

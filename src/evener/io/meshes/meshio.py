@@ -105,7 +105,7 @@ def _open_heavy(source: Source) -> None:
 
 
 def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
-    """Convert a meshio mesh in memory to a Mesh; also return notes on what is left out."""
+    """Convert a meshio mesh in memory to a Mesh; also return notes on omitted data."""
     source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
     try:
         arrays, facts = meshio_child.extract(found)
@@ -121,7 +121,9 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
-            raise source.error(f"takes meshlane's reader of {name} too long", hint=_HINT)
+            raise source.error(
+                f"takes too long to read with meshlane's reader of {name}", hint=_HINT
+            )
         try:
             facts = json.loads((place / "facts.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
@@ -136,7 +138,7 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
 
 
 def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
-    """Return the Mesh from the result of the child's `extract`, and note what was left out."""
+    """Return the Mesh from the result of the child's `extract`, and add notes on omitted data."""
     source.notes.extend(facts["notes"])
     kinds = arrays["kinds"]
     known = (BASE[np.clip(kinds, 0, 255)] > 0) | is_polyhedral(kinds)
@@ -209,7 +211,7 @@ def make_polymesh(
     point_data: Fields,
     **of_polyhedra: IntArray,
 ) -> PolyMesh:
-    """Return the PolyMesh of the solid cells; notes say what was left out.
+    """Return the PolyMesh of the solid cells; notes report omitted cells.
 
     counts (c,): corners of each cell. of_polyhedra: `faces_of` (p,) faces of each polyhedron,
     `face_sizes`, `face_corners`. Raises InputError if three or more cells share a face.

@@ -112,7 +112,7 @@ def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _read(path: str, reader: str) -> Any:
-    """Return the result of Evener's reader of this name, or of meshlane's if there is none."""
+    """Return the mesh as read by Evener's reader of this name, else by meshlane's."""
     sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -209,7 +209,7 @@ def _kind(name: str) -> int:
 
 
 def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Return the fields with the same shape for all cells; a note names the others."""
+    """Return the fields with the same shape for all cells; a note names the omitted fields."""
     joined: dict[str, Any] = {}
     for name, blocks in found.items():
         try:
@@ -220,7 +220,7 @@ def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
 
 
 def _numeric(fields: dict[str, Any], n: int, notes: list[str]) -> dict[str, Any]:
-    """Return the numeric fields with n rows; a note names the others."""
+    """Return the numeric fields with n rows; a note names the omitted fields."""
     arrays = {str(name): np.asarray(values) for name, values in fields.items()}
     kept = {
         name: values

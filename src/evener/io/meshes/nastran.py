@@ -74,7 +74,7 @@ def read(source: Source) -> Mesh:
     if systems:
         source.notes.append(
             f"{plural(systems, 'point lies', 'points lie')} in another coordinate system; "
-            "Evener reads them as if in the basic one."
+            "Evener reads them as if in the basic system."
         )
     return make_mesh(
         source,

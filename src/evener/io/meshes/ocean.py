@@ -66,7 +66,7 @@ def read_fort14(source: Source) -> Mesh:
 
 
 def recognises_fesom(source: Source) -> bool:
-    """Return whether the name is that of one of FESOM's two files."""
+    """Return whether the file has the name of one of FESOM's two files."""
     return source.name.endswith((_POINTS, _CELLS))
 
 
@@ -125,6 +125,6 @@ def _around_the_globe(source: Source, mesh: Mesh) -> Mesh:
     if not across:
         return mesh
     source.notes.append(
-        f"Coordinates are read as degrees: {plural(across, 'cell')} across the end of 360."
+        f"Coordinates are read as degrees: {plural(across, 'cell crosses', 'cells cross')} 360."
     )
     return replace(mesh, period=360.0)

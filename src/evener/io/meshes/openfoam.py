@@ -78,7 +78,7 @@ def read(source: Source) -> PolyMesh:
 def _list_in(folder: Source, name: str) -> _List | BinaryFile:
     source = folder if folder.name == name and not folder.folder else folder.open_beside(name)
     if source is None:
-        raise folder.error(f"has no file {name!r} in the folder of the mesh")
+        raise folder.error(f"the mesh's folder has no file {name!r}")
     head = _without_comments(source.data[:_HEAD])
     header = _HEADER.search(head)
     if header is None:
@@ -180,8 +180,8 @@ class _Patch(NamedTuple):
 def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
     """Return the mesh with cells coupled by cyclic faces; notes name patches left out.
 
-    Faces of `cyclic` patches have the same order as those they are coupled with; those of cyclicAMI
-    and similar types are coupled if, after a translation, each meets one other face.
+    Faces of two coupled `cyclic` patches are listed in the same order. Faces of cyclicAMI and
+    similar types are coupled if, after a translation, each meets one other face.
     """
     source = folder if folder.name == "boundary" else folder.open_beside("boundary")
     patches = {} if source is None else _patches(source, mesh)
@@ -347,7 +347,7 @@ class BinaryFile:
         data = self.source.data
         count = _COUNT.match(data, place)
         if count is None:
-            raise self.source.error("has no list where one must begin")
+            raise self.source.error("has no list where a list must begin")
         first, n = count.end() + 1, int(count[1]) * width
         opened = data[first - 1 : first] == b"("
         if n == 0:

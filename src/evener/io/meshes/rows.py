@@ -171,7 +171,7 @@ def make_mesh(
     cell_data: Fields | None = None,
     point_data: Fields | None = None,
 ) -> Mesh:
-    """Return the Mesh of the cells of the highest dimension; notes say what was left out.
+    """Return the Mesh of the cells of the highest dimension; notes report omitted cells.
 
     counts (c,): corners of each cell. A third coordinate that is the same everywhere is dropped.
     """

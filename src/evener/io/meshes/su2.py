@@ -81,7 +81,7 @@ def read(source: Source) -> Mesh:
             zone.markers[marker] = _read_cells(source, section)
         elif section.key == b"NPERIODIC" and _number(source, section) > 1:
             source.notes.append(
-                "NPERIODIC, periodic boundaries as older SU2 has them, is left out."
+                "NPERIODIC, the periodic boundaries of older versions of SU2, is left out."
             )
     if len(zones) != promised:
         raise source.error(f"declares {promised} zones (NZONE=), but contains {len(zones)}")
@@ -91,7 +91,7 @@ def read(source: Source) -> Mesh:
 def _sections(source: Source) -> list[_Section]:
     found = list(_KEY.finditer(source.data))
     if not found:
-        raise source.error("has no line such as NDIME= 2, with which SU2 meshes begin")
+        raise source.error("must begin with a line such as NDIME= 2")
     stops = [*(match.start() for match in found[1:]), len(source.data)]
     return [
         _Section(

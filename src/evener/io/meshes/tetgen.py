@@ -21,7 +21,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Mesh:
-    """Return the cells; each of the two files leads to the other."""
+    """Return the cells; either of the two files may be given."""
     stem, mine = source.name[: -len(source.suffix)], source.suffix
     beside = source.open_beside(stem + (".ele" if mine == ".node" else ".node"))
     if beside is None:

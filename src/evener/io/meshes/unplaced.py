@@ -51,7 +51,7 @@ def read_metis(source: Source) -> Mesh:
     rows = scan(source, comment=b"%")
     if not len(rows) or rows.counts[0] > 2:
         raise source.error(
-            "must begin with the number of cells, then that of weights or the type", line=1
+            "must begin with the number of cells, then the number of weights or the type", line=1
         )
     header = rows.integers(np.arange(rows.counts[0]), "a count")
     cells = rows.part(1, len(rows)).expect(int(header[0]), "cells")
@@ -83,7 +83,7 @@ def _n_points(source: Source, numbers: Any) -> int:
 
 
 def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
-    """Return the cells' shapes by number of points; those of 4 by how they share points."""
+    """Return the cells' shapes by number of points; for 4 points, by how cells share points."""
     kinds = np.zeros(256, np.int64)
     kinds[list(_BY_SIZE)] = list(_BY_SIZE.values())
     if (bad := np.flatnonzero(kinds[np.clip(sizes, 0, 255)] == 0)).size or sizes.max() > 255:
@@ -99,7 +99,7 @@ def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
 
 
 def _share_triples(sizes: Any, corners: Any) -> bool:
-    """Return whether cells of 4 points share 3 with others, as tetrahedra do, but not quads."""
+    """Return whether cells of 4 points share 3 points, as tetrahedra do but quads do not."""
     cells = np.sort(corners.reshape(-1, 4), axis=1) if (sizes == 4).all() else None
     if cells is None or len(cells) == 1:
         return True

@@ -44,7 +44,9 @@ def _grid(cells: dict[str, Any], points: Any, fields: dict[str, Any], notes: lis
     types, ends = cells["types"].astype(np.int64), cells["offsets"].astype(np.int64)
     corners = cells["connectivity"].astype(np.int64)
     if types.size != ends.size or (ends.size and ends[-1] != corners.size):
-        raise VtkUnreadError(f"has {types.size:,} types for {ends.size:,} cells, or other corners")
+        raise VtkUnreadError(
+            f"has {types.size:,} types for {ends.size:,} cells, or wrong numbers of corners"
+        )
     counts = np.diff(ends, prepend=0)
     if (counts < 0).any():
         raise VtkUnreadError("has cells whose corners end before they begin")
@@ -144,7 +146,7 @@ def _piece(piece: ET.Element, reader: _Arrays) -> dict[str, Any]:
     found["points"] = reader.read(place).reshape(-1, 3)
     if found["types"].size != n_cells or len(found["points"]) != n_points:
         raise VtkUnreadError(
-            f"declares {n_cells:,} cells and {n_points:,} points, but contains others"
+            f"declares {n_cells:,} cells and {n_points:,} points, but contains other numbers"
         )
     found["faces"] = None
     if (found["types"] == _POLYHEDRON).any():
@@ -192,12 +194,12 @@ def _stream(numbers: Any) -> tuple[Any, Any]:
     for _ in range(int(numbers[0]) if numbers.size else 0):
         size = int(numbers[at]) if at < numbers.size else 0
         if size < 3 or at + 1 + size > numbers.size:
-            raise VtkUnreadError("has a polyhedron whose faces do not end at its end")
+            raise VtkUnreadError("has a polyhedron whose face list has a wrong length")
         sizes.append(size)
         nodes.append(numbers[at + 1 : at + 1 + size])
         at += 1 + size
     if at != numbers.size or not sizes:
-        raise VtkUnreadError("has a polyhedron whose faces do not end at its end")
+        raise VtkUnreadError("has a polyhedron whose face list has a wrong length")
     return np.array(sizes), np.concatenate(nodes)
 
 

@@ -1,8 +1,8 @@
 """Plan files and partition files.
 
-plan.py        one portable archive; manifest.py is its JSON part
+plan.py        a plan file, one portable archive; manifest.py: its JSON part
 edge_plan.py, stream_plan.py
-               plans of edges and of filters; archived.py: what their files share
-partitions.py  written as solvers and viewers read them; parts.py: read from any tool
-promises.py    what exports contain of a plan: workload, contract, reading options
+               plans of edges and of filters; archived.py: code shared by both
+partitions.py  writes partitions for solvers and viewers; parts.py reads those of any tool
+promises.py    the terms of a plan that exports contain: workload, contract, reading options
 """

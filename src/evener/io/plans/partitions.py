@@ -1,4 +1,4 @@
-"""Writes partitions in the formats of solvers and viewers; `parts` reads those of other tools."""
+"""Writes partitions in the formats of solvers and viewers; `parts` reads other tools' files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LINES = 2**16  # lines converted to text at a time
 
 @dataclass(frozen=True)
 class _Subject:
-    """A partition to be written, and what is known about the graph or mesh that it divides."""
+    """A partition to be written, and known facts about the graph or mesh that it divides."""
 
     part: Part
     mesh: Mesh | PolyMesh | None
@@ -132,11 +132,11 @@ def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) ->
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
     if graph is not None and graph.n != n:
-        raise InputError(f"part has {n:,} entries, the graph {graph.n:,} vertices")
+        raise InputError(f"part has {n:,} entries, but the graph has {graph.n:,} vertices")
     if mesh is not None:
         count = mesh.n_cells if by == "cells" else mesh.n_points
         if count != n:
-            raise InputError(f"part has {n:,} entries, the mesh {count:,} {by}")
+            raise InputError(f"part has {n:,} entries, but the mesh has {count:,} {by}")
 
 
 def _metis(subject: _Subject) -> Iterator[bytes]:

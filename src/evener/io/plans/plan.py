@@ -66,7 +66,7 @@ def _wrong(plan: Plan) -> Iterator[str]:
         b = int(np.argmax(counted != judged.certificate.vertices))
         yield (
             f"block {b} has {counted[b]:,} vertices, "
-            f"its certificate says {judged.certificate.vertices[b]:,}"
+            f"but its certificate states {judged.certificate.vertices[b]:,}"
         )
     yield from _wrong_exchange(judged.exchange, k)
     stages = [*plan.stages, *(plan.rival.stages if plan.rival else ())]
@@ -97,7 +97,7 @@ def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
     if (exchange.sender == exchange.receiver).any():
         yield "a block sends to itself"
     if exchange.values.size and exchange.values.min() < 0:
-        yield f"{exchange.values.min()} values are sent"
+        yield f"the exchange sends {exchange.values.min()} values"
 
 
 _AT_ONCE = 1 << 20  # vertices counted at a time: each takes 8 bytes temporarily
@@ -108,7 +108,8 @@ def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
     """Write the plan, whole or not at all; equal plans give equal bytes.
 
     In an MPI program, all ranks may call this with their RankPlan: rank 0, which has the plan,
-    writes it; the others do nothing. Raises InputError for invalid numbers, as read_plan does.
+    writes the file; the other ranks do nothing. Raises InputError for invalid numbers, as read_plan
+    does.
     """
     if isinstance(plan, RankPlan):
         if plan.plan is not None:
@@ -153,7 +154,7 @@ def _refused(path: str | Path) -> Iterator[None]:
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
             ValueError) as error:  # fmt: skip
         raise InputError(
-            f"is not a plan file, or a damaged one ({type(error).__name__}: {error})",
+            f"is not a plan file, or is damaged ({type(error).__name__}: {error})",
             file=path,
             hint="Make it again with `evener plan`.",
         ) from error
@@ -191,14 +192,14 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
         raise InputError(
             "is a plan that divides edges; a plan that divides vertices is needed",
-            hint="`evener plan` makes one. Of divided edges `evener run` runs programs, and "
-            "`evener export --to lists` writes a file for each device.",
+            hint="`evener plan` divides vertices. For plans of edges, use `evener run`, or "
+            "`evener export --to lists`, which writes a file for each device.",
         )
     if isinstance(data, dict) and data.get("format") == STREAM_FORMAT:
         raise InputError(
             "is a plan of a stream graph; a plan that divides vertices is needed",
-            hint="`evener plan` makes one. Of stream graphs `evener run --stream` runs programs, "
-            "`evener report` writes a page; `evaluate`, `export` and `replay` take them, too.",
+            hint="`evener plan` divides vertices. For plans of stream graphs, use `evener run "
+            "--stream`, or `evener report`, `evaluate`, `export` and `replay`.",
         )
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")

@@ -2,7 +2,7 @@
 
 `evener evaluate` uses them to judge an exported partition without repeating the plan's options.
 
-Files that are read now are compared with those that a plan was made from by their SHA-256.
+Files are compared by SHA-256 with the files that a plan was made from.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ def same_inputs(recorded: Mapping[str, str], found: Mapping[str, str]) -> bool:
 
     Both map names to SHA-256; the first entry of `found` is the file named by the user. At least
     one file must be the same, under any name, and no file recorded in both may differ: otherwise a
-    change of only the coordinates, or of one file of a mesh, would be missed. A mesh folder's own
-    digest is ignored if the digests of its mesh files are known: other files in the folder may have
-    been edited.
+    change in only the coordinates, or in one file of a mesh, would not be detected. A mesh folder's
+    own digest is ignored if the digests of its mesh files are known: other files in the folder may
+    have been edited.
     """
     if not recorded:
         return True

@@ -1,4 +1,4 @@
-"""Count what each block contains and what blocks send each other, from the graph's arrays."""
+"""Count the contents of each block, and the values that blocks send each other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENTRIES_AT_ONCE = 1 << 22  # adjacency entries of a pass, which bounds its memor
 
 
 class BlockCounts(NamedTuple):
-    """Counts of k blocks; arrays (k,) unless said otherwise, in the blocks' order.
+    """Counts of k blocks; arrays (k,) unless stated otherwise, in the blocks' order.
 
     weights (k, c) [units]; vertices, boundary, components, neighbours, volumes: numbers; bytes [B];
     interior: share of the first weight at vertices without a neighbour in another block. Block
@@ -48,7 +48,7 @@ class _Crossing(NamedTuple):
 
 
 def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray:
-    """Return (n,) the work of each vertex [units], from which seconds are predicted.
+    """Return the work of each vertex, (n,) [units], from which seconds are predicted.
 
     Proportional to the bytes that its row moves, or to its flops if the workload states no bytes,
     scaled so that the sum is the graph's weight; the vertex weight `constraint` if it states
@@ -173,7 +173,7 @@ TIME_SLACK = 1e-6  # of a makespan: the search sums seconds in another order
 
 
 def kept(contract: Contract, blocks: BlockCounts, ends: FloatArray) -> BoolArray:
-    """Return (k,) whether each block keeps low, high, memory and makespan, and is not empty.
+    """Return whether each block keeps low, high, memory and makespan, and is not empty, (k,).
 
     A block may be empty if its high is zero for every weight; any block may be if the contract
     allows unused devices. ends (k,) [s]: when each device finishes.

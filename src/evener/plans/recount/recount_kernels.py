@@ -2,9 +2,9 @@
 
 The simulation goes from event to event, the begin or end of a message; rates [B/s] are constant in
 between. All rates rise together until a resource is full; messages that need it keep their rate,
-the others rise on. The level of a resource, the rate at which it is full, only rises as messages
-stop rising. So resources lie in a heap by level, and a level is computed anew only when its
-resource comes to the top.
+the other rates rise further. The level of a resource is the rate at which it is full; it can only
+rise as messages keep their rates. Therefore a heap holds the resources by level, and a level is
+computed again only when its resource comes to the top.
 """
 
 # mypy: ignore-errors
@@ -51,7 +51,7 @@ UNKNOWN = -1.0  # in place of a level
 
 @inner()
 def sink(heap, size, level, at):
-    """Restore a heap of resources, least level first, whose entry `at` may have become larger."""
+    """Restore a heap of resources, lowest level first, after the level of entry `at` has risen."""
     r = heap[at]
     while True:
         child = 2 * at + 1
@@ -81,7 +81,7 @@ def level_of(r, users_at, users, beta, rate):
 
 @inner()
 def share(flowing, count, needs_at, needs, users_at, users, beta, rate, level, heap):
-    """Set the rate [B/s] of each of the `count` messages under way."""
+    """Set the rate [B/s] of each of the `count` active messages."""
     for j in range(count):
         i = flowing[j]
         rate[i] = RISING if needs_at[i + 1] > needs_at[i] else np.inf
@@ -119,8 +119,9 @@ def run_messages(p, q, left, begin, needs_at, needs, users_at, users, beta, ends
     """Raise ends (k,) [s], when devices have posted, to the arrival of their last message.
 
     left (m,) [B]: sizes, used up. begin (m,) [s]. needs[needs_at[i] : needs_at[i + 1]]: resources
-    that message i needs; one that needs none is through at once. users[users_at[r] :
-    users_at[r + 1]]: messages that need resource r, and in `beta` [s/B] what a byte of each takes.
+    that message i needs; a message without resources arrives at once. users[users_at[r] :
+    users_at[r + 1]]: messages that need resource r; `beta` [s/B], at the same indices: seconds per
+    byte.
     """
     m = p.size
     order = np.argsort(begin)

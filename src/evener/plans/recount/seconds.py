@@ -1,6 +1,6 @@
-"""recounted_seconds: time of computing, communicating and waiting of each device in an iteration.
+"""recounted_seconds: time that each device computes, communicates and waits in an iteration.
 
-`messages_of` determines what pairs of devices exchange, and the links that these messages use.
+`messages_of` returns the messages between pairs of devices, and the links that they use.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workloa
 
 
 def _computing(platform: Platform, load: FloatArray) -> FloatArray:
-    """Return (k,) seconds of each load, by its device's speed, or speed model if it has a curve."""
+    """Return the seconds of each load, (k,), by its device's speed, or its speed model if any."""
     with np.errstate(over="ignore"):
         seconds = load / platform.speeds
     known: dict[object, SpeedModel] = {}
@@ -206,14 +206,14 @@ def _model(device: Device, known: dict[object, SpeedModel]) -> SpeedModel:
 
 
 def _sum_at_ends(messages: Messages, values: FloatArray, k: int) -> FloatArray:
-    """Return (k,) the sum of values (m,) over the messages of each device."""
+    """Return the sum of values (m,) over the messages of each device, (k,)."""
     both = np.concatenate([messages.p, messages.q])
     sums = np.bincount(both, np.concatenate([values, values]), minlength=k)
     return sums.astype(np.float64, copy=False)
 
 
 def _busiest(messages: Messages, k: int) -> FloatArray:
-    """Return (k,) seconds that the busiest shared link of each device needs for all its bytes."""
+    """Return the time that the busiest shared link of each device needs for its bytes, (k,) [s]."""
     busiest = np.zeros(k)
     size = messages.link_beta.size
     passed = np.bincount(messages.link, messages.size[messages.at], minlength=size)
@@ -224,7 +224,7 @@ def _busiest(messages: Messages, k: int) -> FloatArray:
 
 
 def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray:
-    """Return (k,) the time when the last message of each device has arrived [s].
+    """Return the time when the last message of each device has arrived, (k,) [s].
 
     own (k,) [s]: seconds of its messages without waiting, which are returned if numbers overflow.
     """

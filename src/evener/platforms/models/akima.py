@@ -54,8 +54,8 @@ class Akima:
         if not np.isfinite(coefficients).all():
             bad = int(np.argmax(~np.isfinite(coefficients).all(axis=0)))
             raise InputError(
-                f"no smooth curve through samples as close as loads {loads[bad]!r} and "
-                f"{loads[bad + 1]!r}; use piecewise"
+                f"loads {loads[bad]!r} and {loads[bad + 1]!r} are too close for a smooth curve; "
+                "use piecewise"
             )
         coefficients.flags.writeable = False
         object.__setattr__(self, "breaks", loads)
@@ -205,7 +205,7 @@ def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
 
 
 def _held(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Return slopes limited so that no adjacent cubic reaches zero."""
+    """Return slopes limited so that adjacent cubics stay above zero."""
     widths = np.diff(loads)
     slopes = slopes.copy()
     slopes[:-1] = np.maximum(slopes[:-1], -3 * speeds[:-1] / widths)

@@ -1,8 +1,9 @@
 """Emulated devices: speed curves of the kind that the thesis measured ([Cla14]_), by name.
 
 The data of its figures are not published; these devices behave similarly: speed falls when the work
-exceeds a cache, collapses when it exceeds the memory and pages, and a GPU is slow for small loads.
-Every number below is from the thesis's tables of hardware, or a round number close to it.
+exceeds a cache, collapses when the work exceeds the memory and the device pages, and a GPU is slow
+for small loads. Every number below is from the thesis's tables of hardware, or a round number close
+to it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ akima       a smooth curve through every sample (for NPA)
 time        time, instead of speed, linear between samples
 
 The shape rule ([LR07]_; [Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load
-and falls from there on. Then a line through the origin meets the curve once, and time rises with
+and falls beyond it. Then a line through the origin meets the curve once, and time rises with
 load. Noise violates this on a small scale; kept_by_shape drops the samples that violate it.
 
 Between two samples of the model `time`, speed is x / (a + g x), a hyperbola ([Cla14]_, A.3). A
@@ -203,7 +203,7 @@ def capped(model: SpeedModel, most: float) -> SpeedModel:
         return Akima(replace(model.points, capacity=most))
     if isinstance(model, Constant | Piecewise):
         return replace(model, capacity=most)
-    raise InputError(f"a {type(model).__name__} cannot be given another capacity")
+    raise InputError(f"the capacity of a {type(model).__name__} cannot be changed")
 
 
 def pooled(samples: Iterable[Sample]) -> list[Sample]:

@@ -43,10 +43,10 @@ class Sample:
         if self.seconds <= 0:
             raise InputError(f"the seconds of a sample must be above zero, not {self.seconds:g}")
         if self.half_width < 0:
-            raise InputError(f"a half_width must not be negative, as {self.half_width:g} is")
+            raise InputError(f"a half_width must not be negative, not {self.half_width:g}")
         if not 0 < self.load / self.seconds < math.inf:
             raise InputError(
-                f"{self.load:g} units in {self.seconds:g} s is a speed beyond the range of a number"
+                f"{self.load:g} units in {self.seconds:g} s is a speed outside the range of a float"
             )
         count = self.repetitions
         if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
@@ -81,7 +81,7 @@ class DeviceSpeeds:
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
-            raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
+            raise InputError(f"a device name must not be empty or padded, unlike {self.name!r}")
         object.__setattr__(self, "samples", tuple(self.samples))
         object.__setattr__(self, "capacity", checked_capacity(self.capacity))
         if self.model not in KINDS:
