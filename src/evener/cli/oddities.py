@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evener.wording import plural
+
 if TYPE_CHECKING:
     from evener.arrays import FloatArray, NumberArray
     from evener.graphs.directed import DirectedGraph
@@ -26,7 +28,7 @@ def oddities(graph: Graph | DirectedGraph, n_components: int) -> list[str]:
     odd = []
     alone = graph.isolated.size
     if alone:
-        odd.append(f"{alone:,} vertices have no neighbour")
+        odd.append(f"{plural(alone, 'vertex has', 'vertices have')} no neighbour")
     if n_components - alone > 1:
         odd.append(f"the graph has {n_components:,} components")
     odd += _hub(graph.degrees, "neighbours" if graph.symmetric else "outgoing arcs")
@@ -67,5 +69,9 @@ def _odd_places(coords: FloatArray) -> list[str]:
         ordered = coords[np.lexsort(coords.T)]
         twice = int(np.count_nonzero((ordered[1:] == ordered[:-1]).all(axis=1)))
     flat = np.flatnonzero(np.ptp(coords, axis=0) == 0).tolist()
-    odd = [f"{twice:,} vertices have the coordinates of another vertex"] if twice else []
+    odd = (
+        [f"{plural(twice, 'vertex has', 'vertices have')} the coordinates of another vertex"]
+        if twice
+        else []
+    )
     return odd + [f"all vertices have the same {'xyz'[axis]}" for axis in flat]

@@ -220,7 +220,7 @@ def printed(
     """Return the blocks of split-and-connect as in its paper [SPAC]_: METIS divides clones.
 
     closed: join the clones of a vertex to a ring instead of a path. order: order of the clones of a
-    vertex, one of evener.splitting.split_and_connect.ORDERS.
+    vertex, one of evener.splitting.orders.ORDERS.
     """
     incidence = incidence_in(order, edges, contract, seed)
     clones = clone_graph(edges, closed=closed, incidence=incidence)

@@ -46,8 +46,8 @@ def test_json(info, tail):
     assert facts["bytes"] == 5 * 24 + 8 * 12
     assert facts["mesh"] is None
     assert facts["odd"] == [
-        "1 vertices have no neighbour",
-        "1 vertices have the coordinates of another vertex",
+        "1 vertex has no neighbour",
+        "1 vertex has the coordinates of another vertex",
     ]
     assert facts["notes"] == ["Coordinates are from tail.graph.xyz."]
     assert sorted(facts["inputs"]) == ["tail.graph", "tail.graph.xyz"]

@@ -115,7 +115,7 @@ def test_an_app_is_verified_by_another_algorithm(evener, here):
         (["--set", "text=7"], 3, "returned float64 (3,), but the channel from 'through'"),
         (["--set", "n=7"], 3, "own has no parameter n"),
         (["--iterations", "0"], 2, "at least 1, not 0"),
-        (["--devices", "cpu:0"], 2, "has 2 devices, but 1 are given"),
+        (["--devices", "cpu:0"], 2, "has 2 devices, but 1 was given"),
         (["--report", "x.txt"], 2, "html"),
         (["--samples", "x"], 2, "--samples does not work with --stream"),
         (["--rebalance"], 2, "--rebalance does not work with --stream"),

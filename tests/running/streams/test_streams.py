@@ -245,7 +245,7 @@ def test_what_is_refused():
         run_stream(program, plan_of(chain(print), [0]), 1)
     with pytest.raises(UsageError, match="at least 1, not 0"):
         run_stream(program, plan_of(program, [0, 0]), 0)
-    with pytest.raises(UsageError, match="has 2 devices, but 1 are given"):
+    with pytest.raises(UsageError, match="has 2 devices, but 1 was given"):
         run_stream(program, plan_of(program, [0, 1]), 1, watch=StreamWatch(devices=[[0]]))
     program = chain(lambda i: np.zeros(2), lambda x: x)
     gpu = plan_of(program, [0, 1], kind="cuda")

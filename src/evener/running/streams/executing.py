@@ -26,6 +26,7 @@ from evener.running.streams.results import StreamRun, ends_of, outputs_of, stead
 from evener.running.streams.run_channels import RunChannels
 from evener.running.streams.stages import SLOTS, PipelineStages
 from evener.running.streams.turns import FilterTurns
+from evener.wording import plural
 
 TIMEOUT = 60.0  # [s] that a filter has for an iteration
 GRACE = 0.5  # [s] that other processors have to stop once one has failed
@@ -106,7 +107,8 @@ def _refuse(plan: StreamPlan, iterations: int, watch: StreamWatch) -> None:
     if devices is not None:
         if len(devices) != plan.platform.k:
             raise UsageError(
-                f"the plan has {plan.platform.k} devices, but {len(devices)} are given"
+                f"the plan has {plan.platform.k} devices, but "
+                f"{plural(len(devices), 'was', 'were')} given"
             )
     elif any(plan.platform.devices[p].kind == "cuda" for p in np.unique(plan.part)):
         raise UsageError(
