@@ -74,7 +74,7 @@ def test_beyond_the_limit(tmp_path, monkeypatch):
         InputError, match="contains 2,000 bytes, more than the 1,999 bytes"
     ) as caught:
         read_bytes(file, 1999)
-    assert "EVENER_MAX_INPUT=SIZE in the environment, such as 3998" in caught.value.hint
+    assert "set EVENER_MAX_INPUT in the environment, such as to 3998" in caught.value.hint
     monkeypatch.setenv("EVENER_MAX_INPUT", "2KiB")
     assert len(read_bytes(file, 1999)) == 2000
     monkeypatch.setenv("EVENER_MAX_INPUT", "1KiB")

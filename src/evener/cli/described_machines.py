@@ -63,7 +63,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         "--per",
         choices=PER,
         default="core",
-        help="what one device is; gpu: each GPU with its cores (default core)",
+        help="what a device of the machine file is; gpu: a GPU with the cores that drive it "
+        "(default core)",
     )
 
 

@@ -40,7 +40,7 @@ class RunOptions:
     """
 
     plan: str | None = option(
-        "a plan of vertices, edges or a stream graph; in its place a machine may be given",
+        "a plan of vertices, edges or a stream graph; without a plan, options give a machine",
         "plan",
         metavar="PLAN",
         nargs="?",

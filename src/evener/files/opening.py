@@ -134,7 +134,7 @@ def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputE
     return InputError(
         f"{what} the {amount(allowed)} allowed",
         file=named(path),
-        hint=f"{LIMIT_NAME}=SIZE in the environment, such as {doubled(allowed)}, allows more.",
+        hint=f"To allow more, set {LIMIT_NAME} in the environment, such as to {doubled(allowed)}.",
     )
 
 

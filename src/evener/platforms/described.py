@@ -393,5 +393,5 @@ def guessed_gpu_memory(gpu: ComputerGpu) -> float | None:
 
 
 def guessed_link(level: str) -> Link:
-    """Return the link of a level of a described machine: cluster, machine, socket, numa, cache."""
+    """Return a guessed link; level: "cluster", "machine", "socket", "numa" or "cache"."""
     return LINKS[level]

@@ -80,7 +80,8 @@ def topo2(
     memory = _memory(speed, units)
     if units is not None and middle is not None:
         raise UsageError(
-            "with memory, equation 5 of the paper sets the middle speed",
+            "a middle speed and memory are given, but the memory determines that speed "
+            "(equation 5 of [LDHT])",
             hint="Remove --middle, or add --no-memory-caps.",
         )
     if middle is None:

@@ -45,7 +45,7 @@ def behind_hosts(platform: Platform) -> Platform:
     except InputError as error:
         raise InputError(
             f"devices behind their hosts: {error.message}",
-            hint="Other links of devices that have a host are not used.",
+            hint="A device with a host exchanges values only through the link to its host.",
         ) from error
 
 

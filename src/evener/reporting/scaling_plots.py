@@ -43,11 +43,11 @@ class ScalingCurve(Protocol):
 
     @property
     def choices(self) -> Sequence[ScalingPoint]:
-        """Points by number of devices."""
+        """The points at rising numbers of devices."""
 
     @property
     def nodes(self) -> Sequence[ScalingPoint]:
-        """Points by number of nodes."""
+        """The points at rising numbers of nodes."""
 
     @property
     def best(self) -> ScalingPoint:

@@ -249,7 +249,7 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
 
 
 def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
-    """Plot speed over height at a few widths, and of squares over their sides."""
+    """Plot the speed at a few widths over the height, and the speed of squares over their side."""
     heights = _along(surface.heights)
     places = np.unique(np.linspace(0, surface.widths.size - 1, SECTIONS).round().astype(int))
     for i, color in zip(places, SECTION_COLOURS, strict=False):

@@ -114,10 +114,10 @@ def lowest(word):
 
 @njit(cache=True, nogil=True)
 def merge_bits(bits, used, ranks):
-    """Merge the sets bits (s, words) into the first.
+    """Unite the s sets in the rows of bits (s, words) in the first row; return its number of bits.
 
-    Sets ranks[w] to the number of bits before word w. Only used words get ranks. Returns the number
-    of set bits.
+    used: bits that mark the words of `bits` that are not zero. Sets ranks[w] to the number of bits
+    before word w, for these words only.
     """
     total = 0
     for u in range(used.shape[1]):

@@ -75,16 +75,16 @@ class Adviser(Protocol):
         """Record what devices did; return a move, or None to continue without one."""
 
     def moved(self, seconds: float) -> None:
-        """Record the duration [s] of the last move, from the question to the next superstep."""
+        """Record the duration [s] of the last move, from `observe` to the next superstep."""
 
 
 @dataclass(eq=False)
 class Rebalancing:
-    """How a run is rebalanced: the adviser, and the number of supersteps between questions.
+    """How a run is rebalanced: the adviser, and the number of supersteps between calls of it.
 
-    every: number of supersteps; None: as many as needed for asking to take at most MOST_SHARE of
-    the time, and at least LEAST_SECONDS. built [s]: time of building the parts when the run began,
-    which the run sets.
+    every: number of supersteps; None: as many as needed for the calls to take at most MOST_SHARE
+    of the time, and at least LEAST_SECONDS. built [s]: time of building the parts when the run
+    began, which the run sets.
     """
 
     adviser: Adviser

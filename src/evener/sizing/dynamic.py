@@ -198,8 +198,8 @@ class Dynamic:
     def _safe_high(self) -> IntArray:
         """Return the upper limits (k,).
 
-        For a device that failed, the limit is midway between the largest load that it did and the
-        load at which it failed, if the limits then still sum to n or more.
+        For a device that failed, the limit is midway between the largest load that it completed
+        and the load at which it failed, if the limits then still sum to n or more.
         """
         high = self._high.copy()
         for i, samples in enumerate(self._samples):

@@ -213,7 +213,9 @@ def _capacities(values: npt.ArrayLike | None, k: int) -> FloatArray:
         return np.full(k, np.inf)
     array = np.asarray(values, np.float64)
     if array.shape != (k,):
-        raise InputError(f"memory has shape {array.shape} for {k} devices")
+        raise InputError(
+            f"memory must have a value for each of the {k} devices, not the shape {array.shape}"
+        )
     if not (array > 0).all():
         bad = int(np.argmax(~(array > 0)))
         raise InputError(f"memory must be above zero; device {bad} has {array[bad]}")

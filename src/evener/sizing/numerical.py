@@ -77,7 +77,7 @@ class SmoothTimes:
         self._all = np.arange(problem.k)
 
     def at(self, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the times (k,) of shares (k,) [s] and their derivatives [s/unit]."""
+        """Return times (k,) [s] for shares (k,) [units], and their derivatives (k,) [s/unit]."""
         piece = self._pieces.of(self._all, np.maximum(shares, 0.0))
         load = np.maximum(shares, 0.0)
         speed, slope = self._pieces.speed(piece, load), self._pieces.slope(piece, load)

@@ -297,9 +297,9 @@ def _contracted(graph: SlicedGraph, made: _Made) -> SmallGraph:
 def blocks_of_clusters(
     graph: SlicedGraph, small: SmallGraph, part: Part, limits: Contract, options: SlicedOptions
 ) -> SlicedBlocks:
-    """Return blocks of vertices, given the blocks of clusters, with refined borders. Collective.
+    """Give vertices the blocks of their clusters, and refine the borders of the blocks. Collective.
 
-    part (c,) int32: the block of each cluster. small.of is overwritten.
+    part (c,) int32: the block of each cluster. Overwrites small.of.
     """
     borders, within = _borders(graph, small, part, limits.k, options)
     effort = RefineOptions(options.preset, options.objective, options.seed)

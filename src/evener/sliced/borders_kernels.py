@@ -203,7 +203,12 @@ def join_entries(degrees, entries, weights, here, n_whole, joined):
 
 @njit(cache=True, nogil=True)
 def count_degrees(coarse, members, here, degrees, entries, xadj):
-    """Set xadj (n + 1,), zero on entry, to where the lists of whole clusters and vertices begin."""
+    """Fill xadj (n + 1,), zero on entry, with the offsets of a group's adjacency lists.
+
+    members: clusters that are single vertices of the group's graph; they come first. here: the
+    number of each cluster in the group, or NOT_HERE. degrees: of the other vertices; entries: all
+    their neighbours.
+    """
     n_whole = members.size
     coarse_xadj, coarse_adjncy, _ = coarse
     for i in range(n_whole):

@@ -143,7 +143,7 @@ class Dealing:
 
 
 def bounds_of(ranks: int, n: int) -> IntVector:
-    """Return the first vertex of each rank, then n (ranks + 1,)."""
+    """Return an array (ranks + 1,): the first vertex of each rank, then n."""
     return slice_ends(n)[[*(share_of(rank, ranks).start for rank in range(ranks)), N_SLICES]]
 
 

@@ -26,9 +26,11 @@ def edges_of_cycles(graph: StreamGraph) -> IntArray:
 def slowest_cycle(graph: StreamGraph, edges: IntArray, own: FloatArray, sent: FloatArray) -> float:
     """Return the largest ratio of the time around a cycle of filters to its tokens [s].
 
-    A run of a filter needs data from as many iterations ago as there are tokens on the cycle, so no
-    period is shorter. edges: numbers of the edges on cycles. own (n,) [s]: time of a run of each
-    filter. sent (edges,) [s]: transfer time of each of these edges.
+    With t tokens on a cycle, a run of a filter depends on its own run t iterations before. So the
+    period is at least the time around the cycle / t.
+
+    edges: numbers of the edges on cycles. own (n,) [s]: time of a run of each filter. sent (edges,)
+    [s]: transfer time of each of these edges.
     """
     if edges.size == 0:
         return 0.0

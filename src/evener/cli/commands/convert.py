@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--memory",
         type=size_in_bytes,
         metavar="SIZE",
-        help="working memory if OUTPUT is .ecsr, such as 500MiB (default 1GiB); fails if INPUT "
-        "must be read whole",
+        help="working memory if OUTPUT is .ecsr, such as 500MiB (default 1GiB); refused for an "
+        "INPUT that cannot be read in pieces",
     )
     add_reading_options(parser)
 

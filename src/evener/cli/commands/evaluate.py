@@ -56,8 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="evaluate with this plan's machine, kernel, contract and reading options; with "
-        "--edges also graph, arcs, matrix or file",
+        help="take the machine, kernel, contract and reading options from this plan; with "
+        "--edges, also whether the edges are of a graph, arcs, a matrix or a file",
     )
     parser.add_argument(
         "--edges",

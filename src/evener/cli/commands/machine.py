@@ -90,7 +90,9 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
     )
     parser.add_argument("--no-memory-caps", action="store_true", help="write no memory")
     parser.add_argument(
-        "--links", action="store_true", help="add links: levels cluster and node, 24 devices a node"
+        "--links",
+        action="store_true",
+        help="add links within nodes of 24 devices, and between the nodes",
     )
     if name == "topo2":
         parser.add_argument(

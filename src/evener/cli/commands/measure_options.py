@@ -258,7 +258,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("precision of a measured point")
     group.add_argument(
         "--precision", type=share, default=default.precision, metavar="P",
-        help="half the confidence interval over the mean (default 0.025)",
+        help="repeat until half the confidence interval / the mean is at most this (default 0.025)",
     )  # fmt: skip
     group.add_argument(
         "--confidence",

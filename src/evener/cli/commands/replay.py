@@ -181,7 +181,9 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
             ),
         )
     except UsageError as error:
-        raise InputError(f"holds an invalid rival: {error.message}") from error
+        raise InputError(
+            f"names an invalid tool for the comparison (--versus): {error.message}"
+        ) from error
 
 
 def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:

@@ -62,7 +62,7 @@ class TuneOptions:
         "a step is N calls of MPI_Allreduce (default: detected)", type=int, metavar="N"
     )
     folder: str | None = option(
-        "folder for the measurements of all ranks, which must share it (default: temporary)",
+        "folder that all ranks share, for their measurements (default: temporary)",
         metavar="FOLDER",
     )
     report: str | None = option(

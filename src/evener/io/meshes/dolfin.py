@@ -44,7 +44,7 @@ def read(source: Source) -> Mesh:
             f"is in an encoding that Evener does not read: {error}", line=1
         ) from error
     if elements.kind == 0:
-        raise source.error("has no <mesh> with its type of cells")
+        raise source.error("has no element <mesh> that states the type of the cells")
     points = _placed(source, elements.points, elements.point_ids, "vertices", np.float64)
     corners = _placed(source, elements.cells, elements.cell_ids, "cells", np.int64)
     corners = corners[:, _ORDER.get(elements.kind, list(range(corners.shape[1])))]

@@ -107,7 +107,10 @@ def _cells(
     sizes: IntArray,
     fields: Fields,
 ) -> Mesh:
-    """Return the mesh of cells whose points begin at `column`; ids (p,) number the points."""
+    """Return the mesh. A row of `cells` lists the ids of its cell's points from `column` on.
+
+    ids (p,): the id of each point. sizes: number of points of each cell.
+    """
     index = ragged(cells.first[:-1] + column, sizes)
     if (ids == np.arange(1, ids.size + 1)).all():
         corners = cells.corners(index, 1, ids.size)

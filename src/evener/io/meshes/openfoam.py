@@ -172,7 +172,7 @@ class _Patch(NamedTuple):
         return self.entries["type"]
 
     def half(self, second: bool) -> IntArray:
-        """Return the first or second half of the faces; old versions couple the two halves."""
+        """Return half of the faces; a patch of old versions holds both of its coupled sides."""
         middle = self.faces.size // 2
         return self.faces[middle : 2 * middle] if second else self.faces[:middle]
 

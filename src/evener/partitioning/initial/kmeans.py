@@ -158,11 +158,11 @@ _NOWHERE = np.empty(0, np.int32)
 
 
 class Balancing(NamedTuple):
-    """Rounds in which only influences change.
+    """Limits of the rounds in which only influences of centres change.
 
-    rounds: largest number of rounds. patience: rounds without progress after which they end, as
-    weights of blocks with few points oscillate about their targets. damping: exponent of the
-    correction.
+    rounds: largest number of rounds. patience: the rounds end after this number of rounds without
+    progress, because the weights of blocks with few points may oscillate for ever. damping:
+    exponent of the factor by which an influence is corrected.
     """
 
     rounds: int

@@ -141,9 +141,9 @@ class CoarseSearch:
         return even.loads[0] if room else None
 
     def plan(self, aim: FloatArray, pairs: IntArray, seed: int) -> CoarsePlan:
-        """Return blocks of about the loads `aim` (k,) [units], refined by seconds.
+        """Return blocks with loads near `aim` (k,) [units], refined for the predicted seconds.
 
-        pairs (r, 2): pairs of devices; initially the first one's block is inside the second one's.
+        pairs (r, 2): pairs of devices (a, b); the block of a begins inside the block of b.
         """
         together = aim.copy()
         together[pairs[:, 0]] += aim[pairs[:, 1]]

@@ -88,7 +88,7 @@ def verify(
 
 
 def traffic(tiling: Tiling, n: int) -> npt.NDArray[np.int64]:
-    """Return the entries that each rank receives (k,): n (height + width) - 2 height x width."""
+    """Return the number (k,) of entries that each rank receives: n (h + w) - 2 h w."""
     spans = tiling.spans((n, n))
     height, width = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     used = (height > 0) & (width > 0)

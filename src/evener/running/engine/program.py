@@ -220,7 +220,9 @@ class VertexProgram:
                 "combine must be min, max or or, not sum"
             )
         if self.combine == "or" and self.dtype.startswith("float"):
-            raise InputError(f"{self.name} combines messages by or, so values must be integers")
+            raise InputError(
+                f"{self.name} combines messages by bitwise or, so its values must be integers"
+            )
         if self.halt is not None and self.schedule != "dense":
             message = (
                 f"halt() works only with the dense schedule; the schedule {self.schedule} ends by "
