@@ -9,6 +9,7 @@ benchmarks/data/small. Scripts whose programs or inputs are not here are left ou
 import argparse
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -27,6 +28,7 @@ NEEDS = {
     "truth": "mpi4py",
     "real_inputs": "EVENER_DATA",
     "running": "mpi4py",
+    "solvers": "mpif90.openmpi",
 }
 SIMGRID = ("/usr/bin/python3", "-c", "import simgrid")
 
@@ -49,6 +51,8 @@ def missing(name):
     need = NEEDS.get(name, "")
     if need.isupper():
         return None if os.environ.get(need) else f"needs the folder {need}"
+    if need.startswith("mpif90"):
+        return None if shutil.which(need) else f"needs {need}"
     if need.startswith("lib"):
         return None if find_library(need.removeprefix("lib")) else f"needs {need}"
     if (

@@ -40,6 +40,8 @@ PAGES = {
         "running": "running.table",
         "spmv": "spmv.table",
     },
+    DOCS.parent / "README.md": {"solvers": "solvers.first"},
+    DOCS / "results" / "solvers.md": {"solvers": "solvers.table"},
     DOCS / "results" / "gpu.md": {"gpu": "gpu.table"},
     DOCS / "results" / "few_blocks.md": {"few_blocks": "few_blocks.table"},
     DOCS / "results" / "small_meshes.md": {"small_meshes": "small_meshes.table"},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from evener.errors import InputError
+from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.io.accept import GraphLike, take_graph
 from evener.planning.in_memory import options_of
 from evener.planning.plan import plan as planned
@@ -19,6 +19,8 @@ from evener.platforms.with_curves import with_curves
 if TYPE_CHECKING:
     from evener.planning.steps import Progress
     from evener.plans.plan import Plan
+
+EVEN = 0.01  # the tolerance around measured speeds
 
 
 def tuned(
@@ -34,7 +36,8 @@ def tuned(
     samples: seconds (k,) that each device computes per iteration on its block of the plan, without
     waiting for others; or the samples of each device, as `read_speeds` returns them. Samples at
     several loads make a curve of speed. A device whose block is empty keeps its speed relative to
-    the others. graph: what the plan divides. notes: of the new plan.
+    the others. graph: what the plan divides. notes: of the new plan. Its epsilon is at most EVEN if
+    there is such a plan: with measured speeds, a step lasts as long as the slowest device computes.
 
     The new plan is predicted, not measured: keep it if the program is faster with it. Raises
     InputError for a graph or samples that do not belong to the plan, and the errors of `plan`.
@@ -52,7 +55,14 @@ def tuned(
             hint="Read the graph with the options that the plan was made with, and pass it.",
         )
     options = options_of(plan.options, plan.workload)
-    return planned(graph, platform, options, notes=notes, progress=progress)
+    if options.epsilon <= EVEN:
+        return planned(graph, platform, options, notes=notes, progress=progress)
+    try:
+        even = replace(options, epsilon=EVEN)
+        return planned(graph, platform, even, notes=notes, progress=progress)
+    except (InfeasibleError, NotFoundError):
+        wider = f"No blocks within {EVEN:.0%} of the measured speeds: within {options.epsilon:.0%}."
+        return planned(graph, platform, options, notes=(*notes, wider), progress=progress)
 
 
 def speeds_of_blocks(

@@ -48,14 +48,10 @@ def run_measured(
     command does not begin with a known launcher, and if no rank wrote a trace; InputError if the
     number of ranks differs.
     """
-    launcher = launcher_of(program=words[0])
-    preload = {"LD_PRELOAD": str(shim_for(launcher, folder)), "EVENER_TUNE": str(folder)}
-    if own := os.environ.get("LD_PRELOAD"):
-        preload["LD_PRELOAD"] += f":{own}"
     log = folder / "output.log"
     code: int | None = None
     with suppress(subprocess.TimeoutExpired):
-        code = run_to_end(_with(preload, words, launcher.kind), output=log, seconds=seconds)
+        code = run_to_end(preloaded(words, folder), output=log, seconds=seconds)
     traces = read_traces(folder)
     if not traces:
         raise ToolError(_nothing(code, log), hint=_WHY_NOTHING)
@@ -71,6 +67,15 @@ def run_measured(
             hint="Ranks on other computers need a shared folder: give one by --folder.",
         )
     return MeasuredRun(traces, code)
+
+
+def preloaded(words: Sequence[str], folder: Path) -> list[str]:
+    """Return a launcher's command, changed so that its ranks write traces to the folder."""
+    launcher = launcher_of(program=words[0])
+    preload = {"LD_PRELOAD": str(shim_for(launcher, folder)), "EVENER_TUNE": str(folder)}
+    if own := os.environ.get("LD_PRELOAD"):
+        preload["LD_PRELOAD"] += f":{own}"
+    return _with(preload, words, launcher.kind)
 
 
 _WHY_NOTHING = (
