@@ -46,6 +46,7 @@ def nested(steps, seed=1):
         ([[SMALL]] * 40, "each Allreduce of 8 bytes", 39),
         ([[SMALL, SMALL, PAIR]] * 30, "each Allreduce of 16 bytes", 29),
         ([[BARRIER], *[[SMALL, SMALL, GATHER]] * 20], "each Allgather of 4 bytes", 19),
+        ([[BARRIER, GATHER], [SMALL], [GATHER], *[[SMALL]] * 50], "each Allreduce of 8 bytes", 50),
         (nested(40), "every 3 calls of Allreduce of 16 bytes", 39),
     ],
 )

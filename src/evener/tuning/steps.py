@@ -112,7 +112,8 @@ def _recognised(
         if counts[index] <= FEWEST:
             continue
         places = np.flatnonzero(kinds == kind)
-        period = _period(np.log(np.diff(places)))
+        gaps = np.log(np.diff(places))
+        period = _period(gaps[int(START * gaps.size) : -int((1 - END) * gaps.size) or None])
         begins = places[::period] if period else places[:0]
         if begins.size <= FEWEST or at[begins[-1]] - at[begins[0]] < (at[-1] - at[0]) / 2:
             continue
@@ -125,7 +126,10 @@ def _recognised(
 
 
 def _period(gaps: FloatArray) -> int:
-    """Return the number of gaps after which they repeat, or 0 if they do not."""
+    """Return the number of gaps after which they repeat, or 0 if they do not.
+
+    gaps: those of the steady part, as setting up a program makes other calls.
+    """
     variance = gaps.var()
     if variance < 1e-12:
         return 1

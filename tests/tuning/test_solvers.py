@@ -1,0 +1,79 @@
+"""`evener tune` with OpenFOAM and PETSc, as Debian has them."""
+
+import json
+import shlex
+import sys
+
+import pytest
+
+import evener as ev
+from evener.cli import main
+from tests.integrations.cavity import write_case
+from tests.integrations.programs import program
+from tests.integrations.ranks import DEBIAN, needs
+from tests.integrations.test_openfoam_program import ENVIRONMENT, foam
+
+pytestmark = [pytest.mark.integrations, pytest.mark.slow]
+STEPS = 40
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """An empty folder, in which Debian's Open MPI runs."""
+    monkeypatch.chdir(tmp_path)
+    for key, value in (ENVIRONMENT | dict(DEBIAN.more)).items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    return tmp_path
+
+
+def tuned(capsys, *words):
+    assert main(["tune", *words]) == 0
+    return json.loads(capsys.readouterr().out)["rounds"]
+
+
+def test_steps_of_openfoam(place, capsys):
+    """A time step has four sums of 16 bytes; blocks of the new plan are put into the case."""
+    program("icoFoam")
+    write_case(place)
+    control = place / "system" / "controlDict"
+    text = control.read_text().replace("deltaT 0.005", "deltaT 0.001")
+    control.write_text(text.replace("endTime 0.05", f"endTime {0.001 * STEPS}"))
+    mesh = place / "system" / "blockMeshDict"
+    mesh.write_text(mesh.read_text().replace("(20 20 1)", "(80 80 1)"))
+    foam(place, "blockMesh")
+    assert main(["plan", ".", "--speeds", "1,5", "-o", "x.plan", "--quiet"]) == 0
+    evener = shlex.join([sys.executable, "-m", "evener"])
+    put = place / "put.sh"
+    put.write_text(
+        f"rm -rf processor*; PYTHONPATH={shlex.quote(':'.join(sys.path))} {evener} export $1 . "
+        "--to openfoam --force --quiet && decomposePar\n"
+    )
+    foam(place, "sh", "put.sh", "x.plan")
+    rounds = tuned(
+        capsys, "x.plan", ".", "-o", "new.plan", "--rounds", "1", "--json", "--prepare",
+        "sh put.sh {plan}", "--", "mpirun.openmpi", "--oversubscribe", "-n", "2", "icoFoam",
+        "-parallel",
+    )  # fmt: skip
+    assert len(rounds) == 2  # the blocks of 1 : 5 on equal cores were planned again
+    for one in rounds:
+        assert one["step"] == "every 4 calls of Allreduce of 16 bytes"
+        assert STEPS - 3 <= one["steps"] <= STEPS
+    assert sum(device["units"] for device in rounds[1]["devices"]) == 6400
+    assert rounds[1]["devices"][0]["units"] > rounds[0]["devices"][0]["units"]
+    assert (place / "processor1").exists()
+
+
+def test_steps_of_petsc(place, capsys):
+    needs(DEBIAN, "petsc4py")
+    assert main(["generate", "grid", "--shape", "1x200000", "-o", "path.graph", "--quiet"]) == 0
+    assert main(["plan", "path.graph", "--k", "2", "-o", "x.plan", "--quiet"]) == 0
+    assert main(["export", "x.plan", "--to", "metis", "-o", "path.part", "--quiet"]) == 0
+    source = ev.__file__.replace("src/evener/__init__.py", "tests/tuning/petsc_program.py")
+    (one,) = tuned(
+        capsys, "x.plan", "--json", "--", DEBIAN.mpirun, "-n", "2", DEBIAN.python, source,
+        "path.part",
+    )  # fmt: skip
+    assert "Allreduce" in one["step"]
+    assert one["steps"] >= 30
+    assert all(device["computing"] > 0 for device in one["devices"])
