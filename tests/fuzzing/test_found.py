@@ -68,7 +68,7 @@ def test_shares_too_small_for_a_box():
 def test_coordinates_whose_squares_are_none(tmp_path):
     (tmp_path / "g.graph").write_text("2 1\n2\n1\n")
     (tmp_path / "g.xyz").write_text("0 0\n1e200 1\n")
-    with pytest.raises(InputError, match=r"beyond 1e\+100"):
+    with pytest.raises(InputError, match=r"exceed 1e\+100"):
         read_graph(tmp_path / "g.graph")
     assert Graph([0, 1, 2], [1, 0], coords=[[-1e100, 0], [1e100, 0]]).n == 2
 

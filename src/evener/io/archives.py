@@ -16,13 +16,14 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.errors import InputError
+from evener.errors import EvenerError, InputError
 from evener.files.opening import RATIO, RATIO_NAME, open_input, unpacked_limit
 from evener.files.writing import FIXED_DATE
 
@@ -143,6 +144,26 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
             raise
         except _DAMAGED_ZIP as error:
             raise InputError(f"is a damaged archive ({short(error)})") from error
+
+
+@contextmanager
+def damage_refused(path: str | Path, what: str, hint: str = "") -> Iterator[None]:
+    """Context manager: turn errors of damaged content into an InputError with the file.
+
+    what: what the file should be, such as "a plan file". hint: for an InputError without a hint.
+    """
+    try:
+        yield
+    except EvenerError as error:
+        error.file = error.file or str(path)
+        if isinstance(error, InputError):
+            error.hint = error.hint or hint
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
+            ValueError) as error:  # fmt: skip
+        raise InputError(
+            f"is not {what}, or is damaged ({type(error).__name__}: {error})", file=path, hint=hint
+        ) from error
 
 
 class Header(NamedTuple):

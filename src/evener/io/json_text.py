@@ -1,4 +1,4 @@
-"""Reads JSON, refusing values that could not be written again."""
+"""Reads JSON, refusing values that could not be written again; writes JSON."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 import math
 import re
 from typing import Any
+
+import numpy as np
 
 # An unpaired surrogate of UTF-16, which UTF-8 cannot encode.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -38,3 +40,17 @@ def _refused(word: str) -> float:
 def _finite(word: str) -> float:
     value = float(word)
     return value if math.isfinite(value) else _refused(word[:30])
+
+
+def dumps(value: Any) -> str:
+    """Return a value as JSON text in lines; NumPy's numbers become Python's.
+
+    Raises ValueError for numbers that are not finite, TypeError for values without a JSON form.
+    """
+    return json.dumps(value, indent=1, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")

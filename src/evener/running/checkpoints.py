@@ -21,13 +21,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from evener.errors import EvenerError, InputError, UsageError
+from evener.errors import InputError, UsageError
 from evener.files.abandoned import FILE_PREFIX, locked
 from evener.files.opening import read_bytes
 from evener.files.writing import atomic_write, refusal, write_text
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.io.archives import Arrays, read_arrays, write_arrays
+from evener.io.archives import Arrays, damage_refused, read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.running.comm import Comm
 from evener.running.engine.generating import digest_of
@@ -208,7 +208,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
     path = folder / INDEX
     if not path.exists():
         raise InputError("contains no checkpoint", file=folder, hint=_HINT)
-    with _refused(path):
+    with damage_refused(path, "a checkpoint", _HINT):
         index = loads(read_bytes(path), finite=True)
         if index["format"] != FORMAT:
             raise InputError("does not describe a checkpoint", hint=_HINT)
@@ -219,7 +219,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
     whole: Arrays = {}
     for rank, name in enumerate(files):
         file = folder / _file(step, rank)
-        with _refused(file):
+        with damage_refused(file, "a checkpoint", _HINT):
             if name != file.name:
                 raise InputError("is not the file that checkpoint.json names", hint=_HINT)
             _add(
@@ -228,7 +228,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
                 read_arrays(read_bytes(file), _NAMES),
                 f"{index['token']} {step} {rank}",
             )
-    with _refused(path):
+    with damage_refused(path, "a checkpoint", _HINT):
         if not seen.all():
             raise InputError("names files that do not contain all vertices", hint=_HINT)
         numbers = {str(key): int(value) for key, value in index["numbers"].items()}
@@ -284,21 +284,6 @@ def _held(folder: Path) -> int | None:
         file=folder,
         hint="Give each run its own folder.",
     )
-
-
-@contextmanager
-def _refused(file: Path) -> Iterator[None]:
-    """Context manager: turn errors of a bad checkpoint into an InputError that names the file."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(
-            error.message, file=error.file or file, hint=error.hint or _HINT
-        ) from error
-    except EvenerError:
-        raise
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, MemoryError) as error:
-        raise InputError("is a damaged checkpoint", file=file, hint=_HINT) from error
 
 
 def identify(

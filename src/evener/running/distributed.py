@@ -20,7 +20,7 @@ from evener.errors import InputError, UsageError
 from evener.files.opening import read_bytes
 from evener.files.temporary import private_folder
 from evener.files.writing import atomic_write, refusal, refuse_unwritable, write_text
-from evener.io.archives import Arrays, read_arrays, write_arrays
+from evener.io.archives import Arrays, damage_refused, read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.running.local_graphs import LocalArcs, LocalGraph, Want
 
@@ -135,7 +135,7 @@ def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
         raise InputError(f"has {len(devices)} devices, but no device {rank}", file=folder)
     file = Path(folder) / str(devices[rank]["file"])
     content = read_bytes(file)
-    with _refused(file):
+    with damage_refused(file, "a part of a distributed graph", _HINT):
         arrays = read_arrays(content, _NAMES)
         if str(arrays["digest"]) != index["digest"]:
             raise InputError("belongs to another distribution than index.json", hint=_HINT)
@@ -148,7 +148,7 @@ def read_index(folder: str | Path) -> dict[str, Any]:
     """Read index.json of a distributed graph: format, n, arcs, k, want, inputs, devices."""
     file = Path(folder) / INDEX
     content = read_bytes(file)
-    with _refused(file):
+    with damage_refused(file, "a part of a distributed graph", _HINT):
         index = loads(content, finite=True)
         if index["format"] != FORMAT:
             raise InputError("does not describe a distributed graph", hint=_HINT)
@@ -309,23 +309,3 @@ def _rises(starts: npt.NDArray[Any], size: int, last: int) -> bool:
         and starts[-1] == last
         and bool((starts[1:] >= starts[:-1]).all())
     )
-
-
-@contextmanager
-def _refused(file: Path) -> Iterator[None]:
-    """Context manager: turn errors caused by damaged content into an InputError with the file."""
-    try:
-        yield
-    except InputError as error:
-        error.file = str(file)
-        raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        TypeError,
-        ValueError,
-    ) as error:
-        what = f"is damaged, or no part of a distributed graph ({type(error).__name__}: {error})"
-        raise InputError(what, file=file, hint=_HINT) from error

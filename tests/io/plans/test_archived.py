@@ -23,7 +23,7 @@ def test_what_is_none_is_refused_with_its_file(tmp_path):
             read_archived(tmp_path / name, (), lambda *_: None, "a thing")
     assert format_in(tmp_path / "x") == ""
     with pytest.raises(
-        InputError, match=r"is not a thing file, or it is damaged \(KeyError: 'part'"
+        InputError, match=r"is not a thing file, or is damaged \(KeyError: 'part'"
     ) as seen:
         read_archived(tmp_path / "x", ("part",), lambda arrays, _: arrays["part"], "a thing")
     assert seen.value.file == str(tmp_path / "x")

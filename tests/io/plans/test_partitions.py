@@ -221,7 +221,7 @@ def test_refused_to_write(tmp_path, square):
     refused(UsageError, "cannot store fields; vtu can", fields={"a": PART})
     refused(UsageError, "divides cells", to="openfoam", mesh=square, by="points", part=[0] * 8)
     refused(UsageError, "not by 'edges'", mesh=square, by="edges")
-    refused(InputError, "the mesh 4 cells", mesh=square, part=[0, 1])
+    refused(InputError, "the mesh has 4 cells", mesh=square, part=[0, 1])
     refused(InputError, "the mesh 8 points", mesh=square, by="points")
     refused(InputError, "the graph 5 vertices", graph=graph)
     refused(InputError, "from 0 on", part=[0, -1])

@@ -188,14 +188,15 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
 
 def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
     """Return the differences, most important first. stored: the old record as it is in the file."""
-    from evener.io.plans.manifest import manifest_text
+    from evener.io.json_text import dumps
+    from evener.io.plans.manifest import manifest
     from evener.planning.evaluate import differing
 
     parts = old.partition.part, new.partition.part
     found = differing_parts((old, new), parts, "vertices", "in another block")
     if old.partition.n != new.partition.n:
         return found
-    then, now = (json.loads(manifest_text(plan)) for plan in (old, new))
+    then, now = (json.loads(dumps(manifest(plan))) for plan in (old, new))
     _leave_out_unknown(then, now)
     for record in (then, now, stored):
         for key in WITH_OWN_MESSAGE:
@@ -205,7 +206,7 @@ def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
     found += differing(old.evaluation.exchange, new.evaluation.exchange, "exchange")
     found += differing_entries(then, now)
     # Entries that are computed from others are not read: what the file says of them may be wrong.
-    known = only_known(stored, json.loads(manifest_text(old)))
+    known = only_known(stored, json.loads(dumps(manifest(old))))
     seen = {entry.split(" ", 1)[0] for entry in found}
     found += [
         entry for entry in differing_entries(stored, known) if entry.split(" ", 1)[0] not in seen

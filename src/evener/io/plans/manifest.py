@@ -6,7 +6,6 @@ lack some entries; those get the default of that version.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -38,11 +37,6 @@ STREAM_FORMAT = "evener-stream-plan"  # of plans of stream graphs
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
-
-
-def manifest_text(plan: Plan) -> str:
-    """Return the manifest as JSON text; equal plans give equal texts."""
-    return json.dumps(manifest(plan), indent=1, allow_nan=False, default=_plain)
 
 
 def manifest(plan: Plan) -> dict[str, Any]:
@@ -120,13 +114,6 @@ def mapping_to_dict(mapping: BlockMapping) -> dict[str, Any]:
 
 def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
-
-
-def _plain(value: Any) -> Any:
-    """Convert a NumPy number to a Python number, for JSON."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
 _NUMBER = (int, float)

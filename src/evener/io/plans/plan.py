@@ -8,7 +8,6 @@ same checks of numbers apply when a plan is read and when it is written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import EvenerError, InputError
-from evener.files.writing import atomic_write
-from evener.io.archives import Arrays, read_arrays, write_arrays
-from evener.io.json_text import loads
+from evener.io.archives import Arrays
+from evener.io.plans.archived import read_archived, write_archived
 from evener.io.plans.manifest import (
     EDGE_FORMAT,
     FORMAT,
     FORMAT_VERSION,
     STREAM_FORMAT,
-    manifest_text,
+    manifest,
     plan_of,
 )
-from evener.io.sources import Source, open_source
 from evener.plans.plan import Certificate, Exchange, Plan, Prediction
 from evener.plans.rank_plan import RankPlan
 
@@ -102,6 +99,7 @@ def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
 
 _AT_ONCE = 1 << 20  # vertices counted at a time: each takes 8 bytes temporarily
 _BIG_ARRAYS = ("part", "sender", "receiver", "values")
+_AGAIN = "`evener plan ... -o X.plan` makes a plan file."
 
 
 def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
@@ -122,42 +120,27 @@ def write_plan(path: str | Path, plan: Plan | RankPlan) -> None:
         "sender": exchange.sender.astype(np.int64),
         "receiver": exchange.receiver.astype(np.int64),
         "values": exchange.values.astype(np.int64),
-        "manifest": np.array(_text_of(plan)),
     }
-    with atomic_write(path) as file:
-        write_arrays(file, arrays, level=6)
+    try:
+        write_archived(path, arrays, manifest(plan))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the plan cannot be written: {error}") from error
 
 
 def read_plan(path: str | Path) -> Plan:
     """Read a plan file. Raises InputError if it is not one, damaged or inconsistent."""
-    with _refused(path):
-        plan = plan_of(*_members(open_source(path, folders=False)))
-        check_numbers(plan)
-        return plan
+    return read_archived(path, _BIG_ARRAYS, _plan_from, "a plan", _AGAIN)
+
+
+def _plan_from(arrays: Arrays, data: dict[str, Any]) -> Plan:
+    plan = plan_of(arrays, _checked(data))
+    check_numbers(plan)
+    return plan
 
 
 def manifest_in(path: str | Path) -> dict[str, Any]:
     """Return the manifest of a plan file, unchecked. Raises InputError for other files."""
-    with _refused(path):
-        return _members(open_source(path, folders=False))[1]
-
-
-@contextmanager
-def _refused(path: str | Path) -> Iterator[None]:
-    """Context manager: turn exceptions from damaged content into an InputError with the file."""
-    try:
-        yield
-    except EvenerError as error:
-        if error.file is None:
-            error.file = str(path)
-        raise
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
-            ValueError) as error:  # fmt: skip
-        raise InputError(
-            f"is not a plan file, or is damaged ({type(error).__name__}: {error})",
-            file=path,
-            hint="Make it again with `evener plan`.",
-        ) from error
+    return read_archived(path, (), lambda _, data: _checked(data), "a plan", _AGAIN)
 
 
 def plan_in(path: str | Path) -> Plan | None:
@@ -168,40 +151,21 @@ def plan_in(path: str | Path) -> Plan | None:
         return None
 
 
-def _text_of(plan: Plan) -> str:
-    try:
-        return manifest_text(plan)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the plan cannot be written: {error}") from error
-
-
-def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
-    if not source.data.startswith(b"PK"):
-        raise InputError(
-            "is not a plan file", hint="`evener plan ... -o X.plan` makes a plan file."
-        )
-    try:
-        arrays = read_arrays(source.data, {"manifest", *_BIG_ARRAYS})
-    except InputError as error:
-        message = f"is not a readable plan file: {error.message}"
-        raise InputError(message, hint=error.hint) from error
-    text = arrays.pop("manifest")
-    if text.dtype.kind != "U" or text.ndim != 0:
-        raise InputError("is not a plan file: its manifest is not text")
-    data = loads(str(text), finite=True)  # as when it was written
-    if isinstance(data, dict) and data.get("format") == EDGE_FORMAT:
+def _checked(data: dict[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a plan that divides vertices. Raises InputError for other plans."""
+    if data.get("format") == EDGE_FORMAT:
         raise InputError(
             "is a plan that divides edges; a plan that divides vertices is needed",
             hint="`evener plan` divides vertices. For plans of edges, use `evener run`, or "
             "`evener export --to lists`, which writes a file for each device.",
         )
-    if isinstance(data, dict) and data.get("format") == STREAM_FORMAT:
+    if data.get("format") == STREAM_FORMAT:
         raise InputError(
             "is a plan of a stream graph; a plan that divides vertices is needed",
             hint="`evener plan` divides vertices. For plans of stream graphs, use `evener run "
             "--stream`, or `evener report`, `evaluate`, `export` and `replay`.",
         )
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
+    if data.get("format") != FORMAT:
         raise InputError("is not a plan file")
     if data["format_version"] > FORMAT_VERSION:
         raise InputError(
@@ -209,4 +173,4 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
             f"({FORMAT_VERSION})",
             hint="Update evener.",
         )
-    return arrays, data
+    return data
