@@ -30,7 +30,7 @@ NAMES = {
     "running": ("Running", "Graphs distributed by a plan, programs, halos.",
                 ("running", "streams")),
     "measuring": ("Measuring and rebalancing", "Speeds; data moved while a program runs.",
-                  ("measuring", "rebalancing")),
+                  ("measuring", "tuning", "rebalancing")),
     "reporting": ("Reports and errors", "HTML pages; what is raised.", ("reporting", "errors")),
     "integrations": ("Integrations", "Plans for other programs.", ("integrations",)),
 }  # fmt: skip

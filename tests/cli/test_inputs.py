@@ -105,7 +105,7 @@ def test_the_limits_are_the_environment_s(evener, files, monkeypatch):
         said = evener(*words.split())
         if said.code != 0:  # one of them is shorter
             assert "more than the 100 bytes allowed" in said.err
-            assert "EVENER_MAX_INPUT=SIZE" in said.err
+            assert "set EVENER_MAX_INPUT" in said.err
     assert evener("info", "g.graph").code == 3
     monkeypatch.setenv("EVENER_MAX_INPUT", "lots")
     assert evener("info", "g.graph").code == 2

@@ -154,7 +154,10 @@ def test_a_pack_of_another_user_is_refused_once_it_is_open(toys, pack, monkeypat
 
 def test_settings_that_change_machine_code(toys, pack, monkeypatch):
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
-    assert answer_and_why(toys)[2] == "NUMBA_BOUNDSCHECK asks for machine code of another kind"
+    assert (
+        answer_and_why(toys)[2]
+        == "NUMBA_BOUNDSCHECK requests other machine code than packs contain"
+    )
     monkeypatch.undo()
 
 

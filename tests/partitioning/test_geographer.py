@@ -222,4 +222,4 @@ def test_by_name():
     alone = partition_with("kmeans", Graph.from_edges(4, [0], [1], coords=np.eye(4)[:, :2]),
                            Request(np.ones(2)))  # fmt: skip
     assert np.bincount(alone.part).tolist() == [2, 2]
-    assert "coordinates alone" in alone.notes[0]
+    assert "only coordinates" in alone.notes[0]

@@ -26,5 +26,5 @@ def test_launchers_are_recognised(monkeypatch):
 def test_processes_that_mpi_takes_for_single_ones_are_refused(monkeypatch):
     assert world().size == 1
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
-    with pytest.raises(ToolError, match="sees 1 ranks, but the launcher started 4"):
+    with pytest.raises(ToolError, match="finds 1 ranks, but the launcher started 4"):
         world()

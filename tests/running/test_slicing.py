@@ -128,7 +128,7 @@ def test_edge_lists(case, directed, base):
         path = Path(folder) / "g.csv"
         path.write_text("# said\n" + lines(u + base, v + base, weights))
         if n == 1:
-            with pytest.raises(WholeNeeded, match=r"gaps|may count the others"):
+            with pytest.raises(WholeNeeded, match=r"gaps|may be a header of counts"):
                 parts_of(path, partition, size, want, directed=directed)
         else:
             check(path, partition, size, want, directed=directed)

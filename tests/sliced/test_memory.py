@@ -112,7 +112,7 @@ def test_what_is_told_to_suffice_does(k):
     limits = limits_of(graph, k)
     with pytest.raises(MemoryShortError, match=r"graph of clusters needs \d+ MiB") as told:
         sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=memory.IMPORTS))
-    least = int(re.search(r"--memory (\d+)MiB", told.value.hint).group(1))
+    least = int(re.search(r"--memory to at least (\d+)MiB", told.value.hint).group(1))
     assert least == memory.mebibytes(told.value.needed)
     made = sliced_blocks(InMemoryGraph(graph), limits, SlicedOptions(memory=least << 20))
     assert np.bincount(made.part, minlength=k).max() <= limits.high.max()

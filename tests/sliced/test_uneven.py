@@ -132,7 +132,7 @@ def test_limits_hold_or_an_error_says_which_do_not(seed):
         part = uneven_blocks(InMemoryGraph(graph), contract)
     except NotFoundError as error:
         assert kind != "unit" or np.maximum(contract.low, 1).sum() > n
-        assert "outside their limits" in error.message
+        assert "violate their limits" in error.message
     else:
         assert faults(graph, part, contract) == []
 
@@ -197,7 +197,7 @@ def test_what_cannot_be_is_an_error_on_all_ranks():
         held = DistributedGraph.from_local(
             comm, **rows_of(graph, range(256 * comm.rank, 256 * comm.rank + 256))
         )
-        with pytest.raises(NotFoundError, match="outside their limits"):
+        with pytest.raises(NotFoundError, match="violate their limits"):
             uneven_blocks(held, contract)
         return True
 

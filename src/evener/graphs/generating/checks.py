@@ -51,7 +51,7 @@ def check_memory(count: float, bytes_each: float, what: str) -> None:
     needed, free = count * bytes_each, psutil.virtual_memory().available
     if needed > free:
         raise UsageError(
-            f"{count:,.0f} {what} need about {needed / 1e9:,.1f} GB of memory to make;"
+            f"{count:,.0f} {what} need about {needed / 1e9:,.1f} GB of memory to make,"
             f" but only {free / 1e9:,.1f} GB are free",
             hint="Choose a smaller number.",
         )
