@@ -129,7 +129,7 @@ def test_a_tool_that_fails_has_a_row_that_says_so(monkeypatch):
 
     monkeypatch.setitem(TOOLS, "rcb", Tool("rcb", "geometric", failing))
     (row,) = ldht_runs.run_cell(TINY[0], [Competitor("zRCB", "", ("rcb",))], ldht_runs.Graphs(None))
-    assert "returned blocks" in row["failed"]
+    assert "returned block numbers" in row["failed"]
     assert "cut" not in row
 
 

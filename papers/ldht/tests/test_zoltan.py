@@ -26,7 +26,7 @@ def test_blocks_follow_unequal_targets(tool, d):
     ideal = targets / targets.sum() * graph.n
     assert np.abs(np.bincount(found.part, minlength=11) - ideal).max() < 3
     assert found.version.startswith("zoltan 3")
-    assert "coordinates alone" in found.notes[-1]
+    assert "only coordinates" in found.notes[-1]
     heavy = graph.with_(vwgt=0.5 + np.arange(graph.n) % 4)
     weight = np.bincount(partition_with(tool, heavy, Request(targets)).part, heavy.vwgt, 11)
     assert weight / weight.sum() == pytest.approx(targets / targets.sum(), rel=0.05)
