@@ -23,7 +23,8 @@ from evener.partitioning.initial.geometric import rcb_blocks
 from evener.planning.evaluate import evaluate
 from evener.plans.partition import Partition
 from evener.platforms.examples import topo1
-from evener.sizing import contract_for, target_sizes
+from evener.sizing.contracts import contract_for
+from evener.sizing.memory_capped import target_sizes
 
 RESULTS = Path(__file__).parent / "results" / "scale.jsonl"
 RUNS = 3

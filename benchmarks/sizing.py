@@ -24,8 +24,8 @@ from evener.errors import InfeasibleError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing import solve_sizes
 from evener.sizing.least_time import in_shape
+from evener.sizing.solving import solve_sizes
 
 RESULTS = Path(__file__).parent / "results" / "sizing.jsonl"
 INSTANCE_SEED = 2026

@@ -24,7 +24,7 @@ from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from papers.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from papers.here_pair import DevicePair, Times, rivalled_pair, two_cores
 from papers.intervals import Interval

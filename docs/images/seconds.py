@@ -14,7 +14,7 @@ from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped,
 from evener.planning.options import PlanOptions
 from evener.planning.steps import terms_of
 from evener.plans.partition import Partition
-from evener.sizing import contract_for_seconds
+from evener.sizing.contracts import contract_for_seconds
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

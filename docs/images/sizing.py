@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 
 from evener.platforms.models.examples import curve_set, emulated_speeds
 from evener.platforms.models.fitting import fit_device
-from evener.sizing import measured_sizes, solve_sizes
+from evener.sizing.dynamic import measured_sizes
+from evener.sizing.solving import solve_sizes
 
 FOLDER = Path(__file__).parent
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8d5a97")

@@ -20,7 +20,8 @@ from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel, fit
 from evener.platforms.models.samples import Sample
 from evener.rebalancing.balancer import Balancer, ConstantBalancer
 from evener.running.emulation import EmulatedMachine
-from evener.sizing import Dynamic, solve_sizes
+from evener.sizing.dynamic import Dynamic
+from evener.sizing.solving import solve_sizes
 from papers.findings import Criterion, Finding, Panel, PaperResult, Plot
 
 EPSILON = 0.05  # times within it are even; the thesis has an epsilon, but not its value

@@ -37,8 +37,8 @@ from evener.arrays import FloatArray, IntArray
 from evener.plans.tiling import Tiling
 from evener.platforms.models.fitting import fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
 from evener.sizing.rounding import whole_sizes
+from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.whole import proportional, upright_or_lying
 from papers.cla14.balancing import EPSILON, even_sizes, spread
 from papers.cla14.surfaces import sent_seconds

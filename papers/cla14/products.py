@@ -16,7 +16,7 @@ from evener.measuring.outcomes import student
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import SpeedModel
 from evener.running.emulation import EmulatedMachine
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from papers.cla14.balancing import (
     EPSILON,
     Start,

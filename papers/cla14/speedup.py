@@ -15,7 +15,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.platforms.models.examples import SpeedCurve, jacobi_servers
 from evener.running.emulation import EmulatedMachine
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from papers.cla14.balancing import (
     EPSILON,
     Start,

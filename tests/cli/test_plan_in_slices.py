@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from evener.cli import main
+from evener.cli import main, plan_in_slices
 from evener.errors import OutputError
 from evener.files import abandoned
 from evener.graphs.generating.delaunay import delaunay
@@ -71,10 +71,10 @@ def test_what_does_not_go_with_it_is_refused(graph, tmp_path, capsys, words, why
 
 
 def test_chosen_by_itself_where_the_graph_would_not_fit(graph, capsys, monkeypatch):
-    monkeypatch.setattr(plan_file, "NEVER_LARGE", 0)
+    monkeypatch.setattr(plan_in_slices, "NEVER_LARGE", 0)
     words = ["plan", "a.ecsr", "--k", "3"]
     assert "slice by slice" not in run(capsys, *words)[2]
-    monkeypatch.setattr(plan_file, "AN_ENTRY", 1e12)
+    monkeypatch.setattr(plan_in_slices, "AN_ENTRY", 1e12)
     code, shown, said = run(capsys, *words)
     assert code == 0
     assert "more than this computer's memory; Evener divides it slice by slice" in said

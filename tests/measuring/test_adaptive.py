@@ -12,7 +12,7 @@ from evener.measuring.outcomes import Gap, Point
 from evener.platforms.models.examples import CURVE_SETS, curve_set
 from evener.platforms.models.fitting import Constant, Piecewise, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from tests.choosing import slow_but
 from tests.measuring.virtual import EmulatedBench
 

@@ -15,7 +15,7 @@ from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
 from evener.platforms.examples import topo1
 from evener.platforms.platform import Platform
-from evener.sizing import contract_for
+from evener.sizing.contracts import contract_for
 from tests.assertions import grid, path
 
 PLATFORM = Platform.flat([1, 1, 4])

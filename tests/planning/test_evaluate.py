@@ -12,7 +12,7 @@ from evener.planning.in_memory import describe
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import arcs_remark
 from evener.platforms.platform import Platform
-from evener.sizing import contract_for
+from evener.sizing.contracts import contract_for
 from tests.assertions import grid, path, printed_by
 
 

@@ -69,7 +69,7 @@ def test_a_plan_for_seconds_that_overfills_a_memory_is_refused(monkeypatch):
     assert ev.plan(graph, platform, preset="fast").certificate.all_hold
     found = solve_seconds(graph, platform, ev.PlanOptions(objective="seconds", preset="fast"))
     broken = replace(found, part=np.zeros(graph.n, np.int32))
-    monkeypatch.setattr("evener.planning.in_memory.solve_seconds", lambda *_, **__: broken)
+    monkeypatch.setattr("evener.planning.makespan.search.solve_seconds", lambda *_, **__: broken)
     with pytest.raises(NotFoundError, match=r"1 of 3 blocks break .*d0: over memory"):
         ev.plan(graph, platform, preset="fast")
 

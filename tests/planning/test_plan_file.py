@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.cli import plan_in_slices
+from evener.cli.plan_in_slices import too_large_for
 from evener.errors import InputError, MemoryShortError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
@@ -16,10 +18,9 @@ from evener.graphs.graph import Graph
 from evener.io import write_graph
 from evener.io.csr.csr_writer import csr_written
 from evener.io.csr.layout import WHOLE, CsrLayout
-from evener.planning import plan_file as module
 from evener.planning.evaluate import misstated
 from evener.planning.options import PlanOptions
-from evener.planning.plan_file import FileReading, FileRequest, plan_file, too_large_for
+from evener.planning.plan_file import FileReading, FileRequest, plan_file
 from evener.platforms.platform import Platform
 from tests.assertions import printed_by, run_evener
 from tests.sliced.test_memory import random_edges
@@ -213,7 +214,7 @@ def test_an_edge_seen_from_one_side_only_is_refused(tmp_path):
 
 
 def test_graphs_too_large_for_memory_are_known_by_their_files(tmp_path, graph, monkeypatch):
-    monkeypatch.setattr(module, "NEVER_LARGE", 0)
+    monkeypatch.setattr(plan_in_slices, "NEVER_LARGE", 0)
     for name in ("a.ecsr", "b.graph", "c.mtx", "d.graph.gz"):
         write_graph(tmp_path / name, graph)
         needed = too_large_for(tmp_path / name, None, 1000)

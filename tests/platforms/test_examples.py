@@ -9,7 +9,7 @@ from evener.errors import UsageError
 from evener.platforms import network
 from evener.platforms.examples import PLATFORMS, flat, grid, topo1, topo2, topo3, tree
 from evener.platforms.platform import Link
-from evener.sizing import target_sizes
+from evener.sizing.memory_capped import target_sizes
 
 UNITS = 10_000_000
 # Last column of Table III: tw(fast)/tw(slow) for |F| = k/12 and k/6, printed with two digits.

@@ -11,7 +11,7 @@ from evener.platforms.models.fitting import Constant, Piecewise
 from evener.rebalancing.balancer import Balancer, ConstantBalancer
 from evener.running.comm import run_threads
 from evener.running.emulation import Drift, EmulatedMachine
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from tests.choosing import slow_but
 
 

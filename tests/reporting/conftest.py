@@ -11,7 +11,7 @@ from evener.planning.in_memory import describe
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.platforms.platform import Device, Level, Link, Platform
-from evener.sizing import contract_for
+from evener.sizing.contracts import contract_for
 from tests.assertions import grid
 
 LEVELS = (Level("cluster", Link(2e-6, 1e-10)), Level("node", Link(5e-7, 2.5e-11)))

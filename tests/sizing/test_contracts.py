@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError, UsageError
 from evener.planning.in_memory import plan
 from evener.platforms.platform import Device, Platform
-from evener.sizing import contract_for
+from evener.sizing.contracts import contract_for
 from tests.assertions import path
 from tests.examples import with_examples
 

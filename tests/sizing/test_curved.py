@@ -9,8 +9,8 @@ from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import models_of, platform_of, seconds_at
-from evener.sizing import at_sizes, contract_for, curve_notes
-from evener.sizing.curved import curved_sizes
+from evener.sizing.contracts import contract_for
+from evener.sizing.curved import at_sizes, curve_notes, curved_sizes
 from tests.assertions import grid
 
 

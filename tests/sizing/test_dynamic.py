@@ -7,8 +7,9 @@ from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing import Dynamic, measured_sizes, solve_sizes
+from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.rounding import between
+from evener.sizing.solving import solve_sizes
 from tests.sizing.brute import random_model
 
 

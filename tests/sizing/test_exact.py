@@ -7,10 +7,11 @@ import pytest
 
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
-from evener.sizing import exact, solve_sizes, sums_of_runs
+from evener.sizing import exact, sums_of_runs
 from evener.sizing.exact import Table, by_multiples, least_makespan
 from evener.sizing.problems import make_problem
 from evener.sizing.segments import Segments
+from evener.sizing.solving import solve_sizes
 from tests.sizing.brute import least_by_force, random_problem, solved
 
 

@@ -7,7 +7,8 @@ from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant
 from evener.platforms.platform import Device, Level, Platform
-from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
+from evener.sizing.layered import layered_sizes, model_times, tree_of
+from evener.sizing.solving import solve_sizes
 
 FOUR = [Constant(1.0), Constant(3.0), Constant(2.0), Constant(2.0)]
 

@@ -7,8 +7,8 @@ from evener.errors import UsageError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing import solve_sizes
 from evener.sizing.least_time import in_shape
+from evener.sizing.solving import solve_sizes
 from tests.sizing.brute import least_by_force, random_problem, solved
 
 

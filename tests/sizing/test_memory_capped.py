@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from evener.errors import InfeasibleError, InputError
 from evener.platforms.platform import Device, Platform
-from evener.sizing import target_sizes, target_weights
+from evener.sizing.memory_capped import target_sizes, target_weights
 from tests.examples import with_examples
 
 

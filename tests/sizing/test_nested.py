@@ -6,9 +6,9 @@ import pytest
 from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant, SpeedSurface
-from evener.sizing import solve_sizes
 from evener.sizing.dynamic import Dynamic
 from evener.sizing.nested import nested_tiling, slice_times
+from evener.sizing.solving import solve_sizes
 
 BLOCK = 16
 

@@ -7,11 +7,12 @@ from evener.errors import UsageError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing import numerical, solve_sizes
+from evener.sizing import numerical
 from evener.sizing.numerical import slid
 from evener.sizing.problems import make_problem
 from evener.sizing.rounding import given_out, whole_from_balanced
 from evener.sizing.segments import stacked
+from evener.sizing.solving import solve_sizes
 from tests.sizing.brute import least_by_force, random_problem, solved
 from tests.sizing.test_least_time import Lonely
 

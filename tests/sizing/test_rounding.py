@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evener.sizing import target_sizes
+from evener.sizing.memory_capped import target_sizes
 from evener.sizing.rounding import limits, snapped, whole_sizes
 from tests.examples import with_examples
 

@@ -5,7 +5,7 @@ import pytest
 
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.platforms.models.fitting import Constant, Piecewise
-from evener.sizing import explain_sizes, solve_sizes
+from evener.sizing.solving import explain_sizes, solve_sizes
 from tests.choosing import slow_but
 from tests.sizing.brute import least_by_force, random_problem, solved
 from tests.sizing.test_exact import Veiled

@@ -7,7 +7,9 @@ import pytest
 
 from evener.errors import InputError
 from evener.platforms.models.fitting import Constant
-from evener.sizing import best_subset, solve_sizes, subsets
+from evener.sizing import subsets
+from evener.sizing.solving import solve_sizes
+from evener.sizing.subsets import best_subset
 from tests.sizing.brute import least_by_force, random_problem
 
 

@@ -7,10 +7,11 @@ from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.io.write import write_graph
+from evener.partitioning.tools import SLICED_TOOLS
 from evener.planning.in_memory import plan
 from evener.plans.partition import Contract
 from evener.sliced.rows import InMemoryGraph
-from evener.sliced.tools import SLICED_TOOLS, blocks_by
+from evener.sliced.tools import blocks_by
 
 
 @pytest.mark.parametrize("tool", SLICED_TOOLS)

@@ -5,7 +5,7 @@ import pytest
 
 from evener.platforms.models.examples import curve_set, jacobi_servers
 from evener.platforms.models.fitting import Constant
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from papers.cla14.balancing import (
     EPSILON,
     PlainDPA,

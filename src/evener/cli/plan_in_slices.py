@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 WHOLE = "--memory divides a graph slice by slice"
 
+# Bytes that a plan in memory takes at its peak: for each adjacency entry, measured on meshes of 4
+# to 33 million vertices; and for each byte of a text of pairs, which is read and sorted.
+AN_ENTRY, A_BYTE_OF_PAIRS = 25, 7
+PACKED = 4  # bytes of text in a packed byte, or more
+OF_MEMORY = 0.8  # share of a computer's memory that one process takes at most
+NEVER_LARGE = 1 << 24  # bytes of a file
+
 
 def add_memory_option(parser: argparse.ArgumentParser) -> None:
     """Add --memory."""
@@ -96,13 +103,12 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
         return words.memory
     if words.whole is not None or options.tool not in ("auto", "evener") or options.connected:
         return None
-    from evener.planning.plan_file import is_large, memory_to_use, too_large_for
     from evener.wording import memory
 
     path = Path(words.graph)
-    if not is_large(path):
+    if not _is_large(path):
         return None
-    room = memory_to_use()
+    room = _memory_to_use()
     needed = too_large_for(path, words.reading.format, room)
     if needed is None:
         return None
@@ -111,6 +117,48 @@ def memory_for(words: SliceWords, options: PlanOptions, out: Output) -> int | No
         f"Evener divides it slice by slice, within {memory(room)} (--memory)"
     )
     return room
+
+
+def _is_large(path: Path) -> bool:
+    """Return whether the file is so large that its graph may not fit in memory."""
+    return path.is_file() and path.stat().st_size >= NEVER_LARGE
+
+
+def _memory_to_use() -> int:
+    """Return how much of this computer's memory, or of its control group's, a plan may use [B]."""
+    from evener.measuring.this_computer import usable_memory
+
+    return int(OF_MEMORY * usable_memory())
+
+
+def too_large_for(path: Path, format: str | None, room: int) -> int | None:  # noqa: A002
+    """Return the approximate memory of the graph in a file [B] if it exceeds `room`.
+
+    None if it fits, or if the format must be read as a whole anyway.
+    """
+    from evener.io.converting.blocks import TextBlocks
+    from evener.io.csr.csr_file import CsrFile
+    from evener.io.formats import format_named, format_of
+    from evener.io.graphs import metis
+    from evener.planning.plan_file import is_binary
+
+    if not _is_large(path):
+        return None
+    if is_binary(path):
+        with CsrFile(path) as file:
+            needed = AN_ENTRY * file.arcs
+    else:
+        blocks = TextBlocks(path)
+        source = blocks.head()
+        entry = format_of(source) if format is None else format_named(format)
+        size = blocks.size * (PACKED if blocks.packed else 1)
+        if entry.name == "metis":
+            needed = size + 2 * AN_ENTRY * metis.header_of(source).m
+        elif entry.name in ("edges", "matrixmarket"):
+            needed = A_BYTE_OF_PAIRS * size
+        else:
+            return None
+    return needed if needed > room else None
 
 
 def planned_in_slices(

@@ -83,9 +83,8 @@ def add_effort_options(parser: argparse.ArgumentParser, preset: str = "effort") 
 
 def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
     """Return the given options for a command that plans with the tool of this name."""
-    from evener.partitioning.tools import find_tool
+    from evener.partitioning.tools import SLICED_TOOLS, find_tool
     from evener.planning.options import PlanOptions
-    from evener.sliced.tools import SLICED_TOOLS
 
     if tool != "auto" and tool not in SLICED_TOOLS:
         find_tool(tool)  # before anything is read

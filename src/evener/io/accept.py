@@ -28,7 +28,6 @@ from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io.machines.platforms import platform_of_tables, read_platform
-from evener.io.meshes.meshio import mesh_of
 from evener.io.read import Reading, read
 from evener.io.sources import find_file
 from evener.plans.partition import Partition
@@ -107,6 +106,8 @@ def take_graph(given: GraphLike) -> Taken:
     if is_networkx(given):
         return Taken(Graph.from_networkx(given), notes=_of_networkx(given))
     if is_meshio(given):
+        from evener.io.meshes.meshio import mesh_of
+
         mesh, notes = mesh_of(given)
         return Taken(mesh.dual_graph(), mesh, notes=tuple(notes))
     hint = _GRAPHS

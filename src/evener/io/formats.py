@@ -216,14 +216,15 @@ def format_named(name: str) -> Format:
 def format_of(source: Source) -> Format:
     """Return the format of `source`; raise InputError if no format recognises it.
 
-    Formats with a signature are tried first. Then the suffix decides: text that none of its formats
-    recognises is read as the first of them, whose reader reports what is wrong. If the suffix is
-    unknown, all formats are tried.
+    Formats with a signature are tried first, those of the suffix before others. Then the suffix
+    decides: text that none of its formats recognises is read as the first of them, whose reader
+    reports what is wrong. If the suffix is unknown, all formats are tried.
     """
     refuse_foreign(source)
     named = [entry for entry in FORMATS if entry.shape and source.suffix in entry.suffixes]
-    asked = [entry for entry in FORMATS if not entry.shape] + (named or list(FORMATS))
-    for entry in asked:
+    signed = [entry for entry in FORMATS if not entry.shape]
+    signed.sort(key=lambda entry: source.suffix not in entry.suffixes)  # loads one module only
+    for entry in signed + (named or list(FORMATS)):
         if entry.recognises(source):
             return entry
     if named and source.is_text:

@@ -20,8 +20,8 @@ from evener.measuring.loads import LoadCeiling
 from evener.measuring.outcomes import Outcome, Point
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
 from evener.sizing.equal_finish import finish_times
+from evener.sizing.solving import solve_sizes
 
 # All chosen on emulated devices of known speed, 2026-11: docs/results/README.md, "Which loads are
 # measured". `doubts_between`: errors of the logarithm of time.

@@ -28,8 +28,8 @@ from evener.measuring.this_computer import cores, gpus_here, usable_memory
 from evener.measuring.together import Bench, RankBench
 from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.computer import readable_memory
-from evener.platforms.described import GUESSED_SPEEDS, SPMV_SPEEDS, Described
-from evener.platforms.platform import Device, Level, Link, Platform
+from evener.platforms.described import GUESSED_SPEEDS, Described
+from evener.platforms.platform import SPMV_SPEEDS, Device, Level, Link, Platform
 from evener.running.comm import Comm
 
 KERNEL = "spmv"

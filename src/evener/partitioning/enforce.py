@@ -20,7 +20,6 @@ from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
 from evener.graphs.graph_kernels import block_pieces
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
-from evener.partitioning.multiconstraint.enforce_several import kept_blocks
 from evener.partitioning.repair import connecting_kernels as kernels
 from evener.partitioning.repair.flowing import flow_until_kept, smooth
 from evener.partitioning.repair.packing import pack_afresh, polish
@@ -88,6 +87,8 @@ def enforce(
             hint="--constraint I selects one weight, counted from 0.",
         )
     else:
+        from evener.partitioning.multiconstraint.enforce_several import kept_blocks
+
         part, constraint = kept_blocks(graph, partition, contract, names, stays), 0
     return _enforced(graph, partition, part, constraint, disconnected)
 

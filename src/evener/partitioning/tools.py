@@ -340,3 +340,7 @@ TOOLS: dict[str, Tool] = {
         ),
     )
 }  # fmt: skip
+
+# The partitioners of graphs in slices other than Evener's own (evener.sliced.tools): name -> passes
+# over the edges.
+SLICED_TOOLS = {"ldg": 1, "fennel": 1, "reldg": 5, "refennel": 5, "curve": 0}

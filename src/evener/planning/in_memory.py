@@ -28,7 +28,6 @@ from evener.partitioning.enforce import Enforced
 from evener.partitioning.registry import Result
 from evener.partitioning.tools import TOOLS
 from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stage_of
-from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
     MAX_NAMED,
@@ -176,6 +175,8 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
 
 def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
     """Return the partition of least predicted seconds; its sizes are the blocks' loads."""
+    from evener.planning.makespan.search import solve_seconds  # large, and for seconds only
+
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)

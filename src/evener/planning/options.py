@@ -18,14 +18,13 @@ from evener.graphs.graph import Graph
 from evener.io.machines.workloads import find_workload
 from evener.partitioning.initial.trees import device_tree
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
-from evener.partitioning.tools import TOOLS
+from evener.partitioning.tools import SLICED_TOOLS, TOOLS
 from evener.plans.partition import Contract
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
-from evener.sizing import Sizes, contract_for
-from evener.sizing.contracts import SHARES, lowers_seconds
+from evener.sizing.contracts import SHARES, contract_for, lowers_seconds
+from evener.sizing.memory_capped import Sizes
 from evener.sizing.solving import METHODS
-from evener.sliced.tools import SLICED_TOOLS
 
 
 @dataclass(frozen=True)

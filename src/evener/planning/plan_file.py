@@ -31,7 +31,6 @@ from evener.io.converting.convert import MEMORY as CONVERT_IN
 from evener.io.converting.convert import convert_to_csr
 from evener.io.converting.lists import layout_of
 from evener.io.converting.vertices import VertexFiles
-from evener.io.csr.csr_file import CsrFile
 from evener.io.csr.layout import MAGIC
 from evener.io.formats import format_named, format_of
 from evener.io.graphs import metis
@@ -40,7 +39,6 @@ from evener.io.read import names_beside
 from evener.io.sources import find_file
 from evener.io.streaming import digest_of
 from evener.io.weights import split_weights
-from evener.measuring.this_computer import usable_memory
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import SlicedOrigin, plan_slices, refuse_whole, sliced_record
 from evener.planning.steps import Progress
@@ -341,47 +339,6 @@ def _files_of(request: FileRequest) -> list[Path]:
 
 
 # Whether a graph fits in memory as a whole.
-
-# Bytes that a plan in memory takes at its peak: for each adjacency entry, measured on meshes of 4
-# to 33 million vertices; and for each byte of a text of pairs, which is read and sorted.
-AN_ENTRY, A_BYTE_OF_PAIRS = 25, 7
-PACKED = 4  # bytes of text in a packed byte, or more
-OF_MEMORY = 0.8  # share of a computer's memory that one process takes at most
-NEVER_LARGE = 1 << 24  # bytes of a file
-
-
-def is_large(path: Path) -> bool:
-    """Return whether the file is so large that its graph may not fit in memory."""
-    return path.is_file() and path.stat().st_size >= NEVER_LARGE
-
-
-def memory_to_use() -> int:
-    """Return how much of this computer's memory, or of its control group's, a plan may use [B]."""
-    return int(OF_MEMORY * usable_memory())
-
-
-def too_large_for(path: Path, format: str | None, room: int) -> int | None:  # noqa: A002
-    """Return the approximate memory of the graph in a file [B] if it exceeds `room`.
-
-    None if it fits, or if the format must be read as a whole anyway.
-    """
-    if not is_large(path):
-        return None
-    if is_binary(path):
-        with CsrFile(path) as file:
-            needed = AN_ENTRY * file.arcs
-    else:
-        blocks = TextBlocks(path)
-        source = blocks.head()
-        entry = format_of(source) if format is None else format_named(format)
-        size = blocks.size * (PACKED if blocks.packed else 1)
-        if entry.name == "metis":
-            needed = size + 2 * AN_ENTRY * metis.header_of(source).m
-        elif entry.name in ("edges", "matrixmarket"):
-            needed = A_BYTE_OF_PAIRS * size
-        else:
-            return None
-    return needed if needed > room else None
 
 
 def _up_to(tell: Progress, share: float) -> Progress:

@@ -20,6 +20,7 @@ from evener.arrays import FloatArray, Part
 from evener.errors import InputError, MemoryShortError, NotFoundError, UsageError
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
+from evener.partitioning.tools import SLICED_TOOLS
 from evener.planning.in_memory import (
     FULL_SHARE,
     notes_on_full,
@@ -53,7 +54,7 @@ from evener.sliced.gathering import gathered, raised_everywhere
 from evener.sliced.memory import mebibytes
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
-from evener.sliced.tools import ON_RANKS, SLICED_TOOLS, blocks_by
+from evener.sliced.tools import ON_RANKS, blocks_by
 from evener.sliced.uneven import BlockMemory, blocks_of_uneven
 from evener.wording import plural
 

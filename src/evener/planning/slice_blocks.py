@@ -20,6 +20,7 @@ from evener.arrays import BoolArray, FloatArray, IntVector, Part
 from evener.errors import EvenerError, InfeasibleError, MemoryShortError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
+from evener.partitioning.tools import SLICED_TOOLS
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced
@@ -27,8 +28,8 @@ from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Stage
 from evener.plans.recount import BlockCounts
 from evener.platforms.platform import Platform
-from evener.sizing import at_sizes
 from evener.sizing.contracts import contract_of_facts
+from evener.sizing.curved import at_sizes
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.facts import SlicedFacts, VertexBytes, weighted_slices
 from evener.sliced.gathering import agreed, gathered, raised_everywhere, scattered
@@ -36,7 +37,6 @@ from evener.sliced.memory import most_whole
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
 from evener.sliced.rows import SlicedGraph, SliceRows
-from evener.sliced.tools import SLICED_TOOLS
 
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
 # weight; and what is left free beyond that where a block was too large nevertheless.

@@ -21,7 +21,8 @@ from evener.partitioning.tools import TOOLS
 from evener.planning.options import PlanOptions
 from evener.plans.partition import Contract, Mapping, Partition
 from evener.platforms.platform import Platform
-from evener.sizing import Sizes, at_sizes
+from evener.sizing.curved import at_sizes
+from evener.sizing.memory_capped import Sizes
 
 Progress = Callable[[str, float], None]  # (step, fraction done)
 

@@ -24,11 +24,10 @@ from evener.platforms.computer import (
 )
 from evener.platforms.device import Device, Level, Link
 from evener.platforms.homes import check_node
-from evener.platforms.platform import Platform
+from evener.platforms.platform import SPMV_SPEEDS, Platform
 from evener.wording import all_of, plural, ranges
 
 PER = ("core", "numa", "socket", "node", "gpu")
-SPMV_SPEEDS = "rows of spmv a second"  # end of a platform's name if it has such speeds
 GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows per second of a sparse product, from clock x vector width of "

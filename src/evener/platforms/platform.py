@@ -30,6 +30,7 @@ __all__ = ["MAX_DEVICES", "RELATIVE", "Connection", "Device", "Level", "Link", "
 MAX_DEVICES = 2_000_000
 MOST_TABLED = 1024  # max. devices for which the costs of all routes are kept in a table
 RELATIVE = 100.0  # units/s; speeds up to this, on a machine without links, are taken as relative
+SPMV_SPEEDS = "rows of spmv a second"  # end of a platform's name if it has such speeds
 
 
 @dataclass(frozen=True)

@@ -26,9 +26,9 @@ from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.rebalancing.learning import PartialModel
 from evener.running.spreading import moved_rows
-from evener.sizing import solve_sizes
 from evener.sizing.problems import make_problem
 from evener.sizing.rounding import between, raised
+from evener.sizing.solving import solve_sizes
 
 WINDOW = 9  # medians are taken over this many latest iterations
 PATIENCE = 3  # a small gain, or a change of speed, must be seen in this many iterations

@@ -27,7 +27,7 @@ from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.learning import knots
 from evener.rebalancing.regret import NOISE_FLOOR
 from evener.running.spreading import starts_of
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 
 Whole = npt.NDArray[np.int64]
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
-from evener.platforms.described import SPMV_SPEEDS
-from evener.platforms.platform import RELATIVE, Platform
+from evener.platforms.platform import RELATIVE, SPMV_SPEEDS, Platform
 from evener.wording import (
     NOTHING,
     count,

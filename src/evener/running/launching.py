@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from evener.errors import ToolError
-from evener.running.mpi_comm import MpiComm
+
+if TYPE_CHECKING:
+    from evener.running.mpi_comm import MpiComm
 
 # Variables in which launchers store the number of ranks: MPICH and Intel MPI, Open MPI,
 # MVAPICH2, PALS, Slurm's srun with any MPI.
@@ -32,6 +35,8 @@ def world() -> MpiComm:
     Raises ToolError if mpi4py is missing, or if its MPI is not the launcher's: then each process
     would believe to be the only one.
     """
+    from evener.running.mpi_comm import MpiComm
+
     comm = MpiComm()
     if comm.size != n_ranks():
         raise ToolError(

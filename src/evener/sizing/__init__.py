@@ -27,36 +27,3 @@ tiling/           rectangles of a dense matrix
 
 Imports plans, graphs, platforms, and io.accept for arguments given as files.
 """
-
-from __future__ import annotations
-
-from evener.sizing.bounds import lower_bound
-from evener.sizing.contracts import contract_for, contract_for_seconds
-from evener.sizing.curved import at_sizes, curve_notes
-from evener.sizing.dynamic import Dynamic, measured_sizes
-from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
-from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
-from evener.sizing.solving import SpeedSizes, explain_sizes, solve_sizes
-from evener.sizing.subsets import Subset, best_subset
-
-__all__ = [
-    "Dynamic",
-    "LayeredSizes",
-    "Sizes",
-    "SpeedSizes",
-    "Subset",
-    "at_sizes",
-    "best_subset",
-    "contract_for",
-    "contract_for_seconds",
-    "curve_notes",
-    "explain_sizes",
-    "layered_sizes",
-    "lower_bound",
-    "measured_sizes",
-    "model_times",
-    "solve_sizes",
-    "target_sizes",
-    "target_weights",
-    "tree_of",
-]

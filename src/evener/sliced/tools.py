@@ -19,13 +19,10 @@ import numpy as np
 from evener.arrays import FloatArray, IntVector, Part
 from evener.errors import NotFoundError, UsageError
 from evener.graphs.hilbert import BITS_A_COORDINATE, keys_in_box, within_range
+from evener.partitioning.tools import SLICED_TOOLS
 from evener.plans.partition import Contract
 from evener.sliced import one_pass_kernels as kernels
 from evener.sliced.rows import SlicedGraph
-
-RESTREAMED = 5  # passes of the methods that place vertices again
-# Name -> passes over the edges; "curve" has none.
-SLICED_TOOLS = {"ldg": 1, "fennel": 1, "reldg": RESTREAMED, "refennel": RESTREAMED, "curve": 0}
 
 ON_RANKS = ("curve",)  # of these, those for which vertices need not come in order
 
@@ -35,7 +32,6 @@ def blocks_by(tool: str, graph: SlicedGraph, limits: Contract) -> Part:
 
     Raises the errors of `one_pass_blocks` and `curve_blocks`.
     """
-
     if tool == "curve":
         return curve_blocks(graph, limits)
     return one_pass_blocks(graph, limits, tool.removeprefix("re"), passes=SLICED_TOOLS[tool])

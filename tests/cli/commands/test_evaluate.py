@@ -7,7 +7,7 @@ import pytest
 
 from evener.plans import metrics
 from evener.plans.partition import Partition
-from evener.sizing import target_sizes
+from evener.sizing.memory_capped import target_sizes
 from tests.assertions import grid
 
 KEYS = {"edge_cut", "max_volume", "total_volume", "boundary", "imbalance", "seconds", "holds",

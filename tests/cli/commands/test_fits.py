@@ -7,7 +7,7 @@ import pytest
 
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io import write_graph
-from evener.sizing import target_sizes
+from evener.sizing.memory_capped import target_sizes
 
 GRID_BYTES = 120 * 24 + 2 * (10 * 11 + 9 * 12) * 12
 

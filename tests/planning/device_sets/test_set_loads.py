@@ -9,7 +9,7 @@ from evener.plans.workload import WEIGHTS
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.platforms.with_curves import models_of
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 
 LINKS = (Level("net", Link(1e-6, 1e-9)),)
 

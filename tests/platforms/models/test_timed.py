@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from evener.platforms.models.fitting import PRECISION, Piecewise, by_time, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from tests.examples import with_examples
 
 

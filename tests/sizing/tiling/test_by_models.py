@@ -6,7 +6,7 @@ import pytest
 from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedSurface, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing import solve_sizes
+from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.grids import grid_of_surfaces, whole_shares
 from evener.sizing.tiling.methods import tile
 

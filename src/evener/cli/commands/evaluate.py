@@ -181,7 +181,7 @@ def judging_terms(
     """
     from evener.io.plans.promises import platform_digest
     from evener.planning.options import PlanOptions
-    from evener.sizing import contract_for, contract_for_seconds
+    from evener.sizing.contracts import contract_for, contract_for_seconds
 
     graph = reading.undirected
     by_speed = asked.epsilon is not None or bool(asked.shares)

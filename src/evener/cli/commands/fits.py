@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Print what fits; exit 0 if the graph fits, 4 if it does not."""
-    from evener.sizing import contract_for
+    from evener.sizing.contracts import contract_for
     from evener.wording import memory
 
     platform = machine_of(options_from(args, MachineOptions), out)

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from evener.cli.edges import EdgeOptions, edge_figures, print_blocks, read_edges_as
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
@@ -47,9 +46,6 @@ from evener.errors import EvenerError, InfeasibleError, InputError, NotFoundErro
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from evener.cli.graph_options import ReadOptions
     from evener.cli.output import Output
     from evener.files.opening import FileState
     from evener.graphs.edge_list import EdgeList
@@ -272,7 +268,7 @@ def _tell(
 
 def _refuse_sliced_tool(tool: str) -> None:
     """Raise UsageError for partitioners that only divide graphs read slice by slice."""
-    from evener.sliced.tools import SLICED_TOOLS
+    from evener.partitioning.tools import SLICED_TOOLS
 
     if tool in SLICED_TOOLS:
         raise UsageError(
@@ -406,6 +402,7 @@ def split_for(
     path: str, reading: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> EdgeRival:
     """Return the edges of a file, and their plan with preset, tolerance and seed of `options`."""
+    from evener.cli.edges import EdgeOptions, read_edges_as
     from evener.planning.split import SplitOptions, split
 
     found = read_edges_as(path, EdgeOptions("graph", weighted=False, reading=reading), out)
@@ -430,6 +427,8 @@ def write_edges(
     if reason:
         made = replace(made, notes=(*made.notes, reason))
     write_edge_plan(output, made)
+    from evener.cli.edges import edge_figures, print_blocks
+
     print_blocks(made, out)
     out.say(made.verdict())
     if reason:

@@ -40,7 +40,7 @@ from evener.wording import plural, time_of, units
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.platform import Platform
-    from evener.sizing import Sizes
+    from evener.sizing.memory_capped import Sizes
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,7 +112,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _sizes(load: LoadOptions, platform: Platform, epsilon: float, out: Output) -> Sizes:
     """Return the sizes for a number of units, or for a graph."""
-    from evener.sizing import contract_for, target_sizes
+    from evener.sizing.contracts import contract_for
+    from evener.sizing.memory_capped import target_sizes
 
     if load.graph is None:
         n, per_unit = load.of_units()

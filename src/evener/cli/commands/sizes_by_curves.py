@@ -26,8 +26,10 @@ from evener.wording import duration, percent, plural, units
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.platform import Platform
-    from evener.sizing import LayeredSizes, SpeedSizes, Subset
+    from evener.sizing.layered import LayeredSizes
     from evener.sizing.nested import NestedTiling
+    from evener.sizing.solving import SpeedSizes
+    from evener.sizing.subsets import Subset
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def run_curves(
     machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
 ) -> int:
     """Print the sizes for devices of a speeds file, with or without a machine."""
-    from evener.sizing import explain_sizes, solve_sizes
+    from evener.sizing.solving import explain_sizes, solve_sizes
 
     if machine.machine is None and load_options.says_bytes:
         raise UsageError(
@@ -116,7 +118,7 @@ def run_curves(
 
 def _extrapolated(devices: CurvedDevices, sizes: list[int]) -> list[str]:
     """Return a note for each device whose size lies outside its samples."""
-    from evener.sizing import curve_notes
+    from evener.sizing.curved import curve_notes
 
     return curve_notes(devices.curves, sizes)
 
@@ -148,7 +150,7 @@ def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -
 
 def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
     """Return the devices worth using; None if using a device costs no time."""
-    from evener.sizing import best_subset
+    from evener.sizing.subsets import best_subset
 
     if not (any(terms.fixed) or any(terms.shared)):
         return None
@@ -262,7 +264,8 @@ def run_by_level(
     machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
 ) -> int:
     """Compute sizes level by level down the machine's tree; print locations and devices."""
-    from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
+    from evener.sizing.layered import layered_sizes, model_times, tree_of
+    from evener.sizing.solving import solve_sizes
 
     if options.shared_seconds or options.explain:
         raise UsageError("--shared-seconds and --explain do not work with --hierarchical")

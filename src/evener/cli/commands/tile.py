@@ -124,7 +124,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     devices = _devices(options.machine, options.bytes_per_element * options.block**2, out)
     tiled = _tiled(options, shape, devices)
     if devices.curves:
-        from evener.sizing import curve_notes
+        from evener.sizing.curved import curve_notes
 
         guessed = curve_notes(devices.curves, tiled.tiling.areas.tolist())
         tiled = replace(tiled, notes=(*tiled.notes, *guessed))
