@@ -148,7 +148,8 @@ def test_the_exit_code_is_handed_on(launcher, tmp_path):
     ev.write_platform(tmp_path / "m.toml", ev.Platform(tuple(devices_of({}, {}))))
     words = ["launch", str(tmp_path / "m.toml"), "--with", launcher.kind, "--run", "--quiet"]
     assert main([*words, "--", "sh", "-c", "exit 7"]) == 7
-    assert main([*words, "--", "true"]) == 0
+    # Hydra's mpiexec gets SIGPIPE now and then if ranks end before it has written to them.
+    assert main([*words, "--", "sh", "-c", "sleep 0.2"]) == 0
 
 
 @pytest.mark.parametrize("by_terminal", [True, False])
