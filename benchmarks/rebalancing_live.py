@@ -142,11 +142,15 @@ def remarks(lines):
     count = median(len(line["moves"]) for line in lines if line["way"] == "quiet moves")
     share = median(line["cpu_share"][0] for line in lines)
     rounds, took = 1 + max(line["round"] for line in lines), 1e-3 * np.median(stayed)
+    of_moves = (
+        f"a move {median(moves):.2f} ms in the median and {max(moves):.1f} ms at most"
+        if moves
+        else "and no run moved data"
+    )
     return (
-        f"{rounds} rounds. An iteration of even sizes takes {took:.1f} ms without a rival, a move "
-        f"{median(moves):.2f} ms in the median and {max(moves):.1f} ms at most; without a rival, "
-        f"data moves {count:.0f} times in the median run. The program had its first core to "
-        f"itself for {share:.0%} of the time."
+        f"{rounds} rounds. An iteration of even sizes takes {took:.1f} ms without a rival, "
+        f"{of_moves}; without a rival, data moves {count:.0f} times in the median run. The program "
+        f"had its first core to itself for {share:.0%} of the time."
     )
 
 
