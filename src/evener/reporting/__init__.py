@@ -1,7 +1,8 @@
 """Output for people: HTML reports, their pictures and charts, tables for terminals.
 
 html.py              the pages of a plan and of a comparison (templates/); read this first
-decisions.py         the page of a rebalancer's decision log; runs.py: the page of a run
+decisions.py         the page of a rebalancer's decision log; runs.py: the page of a run;
+                     tuning.py: the page of `evener tune`
 edge_report.py, stream_report.py
                      the pages of divided edges and of filters on devices; stream_graphs.py draws
                      a stream graph in ranks
