@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -168,14 +168,21 @@ def misstated(plan: Plan, graph: Graph) -> list[str]:
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
     """Raise InputError if figures in the plan in `file` do not match its partition of `graph`."""
-    wrong = misstated(plan, graph)
-    if wrong:
-        more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
+    refuse_different(misstated(plan, graph), file, "evener plan")
+
+
+def refuse_different(differences: Sequence[str], file: str, command: str) -> None:
+    """Raise InputError if there are differences between stored and counted figures of a plan.
+
+    command: the command that makes such a plan.
+    """
+    if differences:
+        more = f", and {len(differences) - 1:,} more differ" if len(differences) > 1 else ""
         raise InputError(
-            f"stored figures do not match the graph: {wrong[0]}{more}",
+            f"stored figures do not match the graph: {differences[0]}{more}",
             file=file,
-            hint="The plan was changed, or another version made it. Make it again with `evener "
-            "plan`.",
+            hint="The plan was changed, or another version made it. Make it again with "
+            f"`{command}`.",
         )
 
 

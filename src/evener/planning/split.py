@@ -16,7 +16,7 @@ from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.graph import Graph
 from evener.io.accept import PlatformLike, as_platform
 from evener.io.edges import EdgeReading, EdgesLike, as_edges
-from evener.planning.evaluate import differing
+from evener.planning.evaluate import differing, refuse_different
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
@@ -258,11 +258,4 @@ def refuse_forged_edges(plan: EdgePlan, reading: EdgeReading, file: str) -> None
     judged = judged_edges(reading, plan.partition, plan.platform, plan.contract)
     wrong = list(differing(plan.metrics, judged.metrics, ""))
     wrong += list(differing(dict(plan.graph), dict(judged.graph), "graph"))
-    if wrong:
-        more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
-        raise InputError(
-            f"stored figures do not match the graph: {wrong[0]}{more}",
-            file=file,
-            hint="The plan was changed, or another version made it. Make it again with `evener "
-            "split`.",
-        )
+    refuse_different(wrong, file, "evener split")
