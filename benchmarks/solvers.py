@@ -7,8 +7,9 @@ Two ranks, each bound to a core; core 1 is made slower: thiefP is busy at real-t
 of each 100 us (a slower device), rival is another busy process (a shared core, which is no slower
 device). `evener tune --rounds 2` starts from equal blocks. METIS gets the speeds that tune found
 and the tolerance of tuned plans, and is the better by cut of k-way and recursive bisection. Then
-all plans are run in turn, equal blocks twice, which gives the null pair: what the two differ by is noise. A line has the wall
-seconds of mpirun of each run, the iterations of the linear solvers, and the load of the computer.
+all plans are run in turn, equal blocks twice, which gives the null pair: what the two differ by is
+noise. A line has the wall seconds of mpirun of each run, the iterations of the linear solvers, and
+the load of the computer.
 
 cavity: OpenFOAM's icoFoam, 120,000 cells. motorbike: simpleFoam on the mesh of OpenFOAM's tutorial,
 353,000 cells (--motorbike names its folder, meshed beforehand by blockMesh and snappyHexMesh).
