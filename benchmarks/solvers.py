@@ -8,8 +8,9 @@ of each 100 us (a slower device), rival is another busy process (a shared core, 
 device). `evener tune --rounds 2` starts from equal blocks. METIS gets the speeds that tune found
 and the tolerance of tuned plans, and is the better by cut of k-way and recursive bisection. Then
 all plans are run in turn, equal blocks twice, which gives the null pair: what the two differ by is
-noise. A line has the wall seconds of mpirun of each run, the iterations of the linear solvers, and
-the load of the computer.
+noise; and the program on core 0 alone, which shows whether core 1 is worth using. A line has the
+wall seconds of mpirun of each run, the iterations of the linear solvers, and the load of the
+computer.
 
 cavity: OpenFOAM's icoFoam, 120,000 cells. motorbike: simpleFoam on the mesh of OpenFOAM's tutorial,
 353,000 cells (--motorbike names its folder, meshed beforehand by blockMesh and snappyHexMesh).
@@ -46,6 +47,7 @@ ENVIRONMENT = {
 }  # fmt: skip
 EVENER = [sys.executable, "-m", "evener"]
 METIS = ("metis", "metis-recursive")
+LEFT_OUT = "better left out"  # in the reasons of `evener tune`
 SETTLE = 1.0  # seconds between runs
 
 
@@ -88,8 +90,8 @@ class Foam:
 
     graph = "."
 
-    def __init__(self, folder, program, alone):
-        self.folder, self.program, self.alone = folder, program, alone
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
         script = [
             "set -e", f"cd {shlex.quote(str(folder))}", "rm -rf processor*",
             f"{shlex.join(EVENER)} export $1 . --to openfoam --force --quiet",
@@ -102,7 +104,11 @@ class Foam:
         return f"sh {shlex.quote(str(self.folder / 'put.sh'))} {{plan}}"
 
     def command(self, k):
-        return [*MPIRUN, "-n", str(k), self.program, "-parallel"] if k > 1 else [self.program]
+        return [*MPIRUN, "-n", str(k), self.program, "-parallel"]
+
+    @property
+    def alone(self):
+        return ["taskset", "-c", "0", self.program]
 
     def iterations(self, text):
         return sum(map(int, re.findall(r"No Iterations (\d+)", text)))
@@ -129,7 +135,7 @@ def cavity(folder, args):
     solution = folder / "system/fvSolution"
     solution.write_text(solution.read_text().replace("1e-12", "1e-6"))
     ran(["blockMesh"], folder)
-    return Foam(folder, "icoFoam", None)
+    return Foam(folder, "icoFoam")
 
 
 def motorbike(folder, args):
@@ -140,7 +146,7 @@ def motorbike(folder, args):
         shutil.copytree(folder / "0.orig", folder / "0")
     control = folder / "system/controlDict"
     control.write_text(re.sub(r"endTime\s+[^;]*", f"endTime {args.steps}", control.read_text()))
-    return Foam(folder, "simpleFoam", None)
+    return Foam(folder, "simpleFoam")
 
 
 def change(path, old, new):
@@ -174,6 +180,11 @@ class Jacobi:
     def command(self, k):
         own = ["./jacobi", str(self.n), str(self.sweeps), "rows.part"]
         return [*MPIRUN, "-n", str(k), *own]
+
+    @property
+    def alone(self):
+        (self.folder / "alone.part").write_text("0\n" * self.n)
+        return [*self.command(1)[:-1], "alone.part"]
 
     def iterations(self, _):
         return self.sweeps
@@ -219,13 +230,17 @@ def measured(case, name, slowed, repeats):
         plans = ["equal", "again"]
         if found["taken"]:
             plans += ["tuned", best_of_metis(case)]
+        if slowed.startswith("thief"):
+            plans.append("alone")
         walls, iterations = {one: [] for one in plans}, {}
         for _ in range(repeats):
             for one in plans:
-                put(case, f"{'equal' if one == 'again' else one}.plan")
+                if one != "alone":
+                    put(case, f"{'equal' if one == 'again' else one}.plan")
+                command = case.alone if one == "alone" else case.command(2)
                 time.sleep(SETTLE)
                 began = time.perf_counter()
-                text = ran(case.command(2), folder)
+                text = ran(command, folder)
                 walls[one].append(time.perf_counter() - began)
                 iterations[one] = case.iterations(text)
         shim = [timed_with_shim(case) for _ in range(repeats)] if slowed == "none" else []
@@ -273,14 +288,18 @@ def cpu_name():
 def table(lines):
     """Return a row a case; ratios are of medians of wall seconds."""
     rows = [["case", "core 1", "equal", "tuned", "tuned / equal", "allowed", "tuned / METIS",
-             "null", "predicted / measured", "iterations"]]  # fmt: skip
+             "null", "predicted / measured", "iterations", "core 0 alone"]]  # fmt: skip
     for line in lines:
         walls = {one: median(values) for one, values in line["walls"].items()}
         null = f"{walls['again'] / walls['equal']:.3f}"
         shim = f"; shim {median(line['shim']) / walls['equal']:.3f}" if line["shim"] else ""
+        says = any(LEFT_OUT in why for one in line["rounds"] for why in one["reasons"])
+        alone = (
+            f"{walls['alone']:.2f} s, {'said' if says else 'not said'}" if "alone" in walls else ""
+        )
         row = [line["case"], line["slowed"] + shim, f"{walls['equal']:.2f} s"]
         if "tuned" not in walls:
-            rows.append([*row, "stays", "", "", "", null, "", ""])
+            rows.append([*row, "stays", "", "", "", null, "", "", alone])
             continue
         first, before, after = (line["rounds"][i] for i in (0, line["taken"] - 1, line["taken"]))
         tuned, metis = walls["tuned"], next(walls[one] for one in METIS if one in walls)
@@ -288,7 +307,7 @@ def table(lines):
         more = line["iterations"]["tuned"] / max(line["iterations"]["equal"], 1)
         numbers = tuned / walls["equal"], 1 / first["gain"], tuned / metis
         rows.append([*row, f"{tuned:.2f} s", *(f"{one:.3f}" for one in numbers), null,
-                     f"{predicted:.3f}", f"{more:.3f}"])  # fmt: skip
+                     f"{predicted:.3f}", f"{more:.3f}", alone])  # fmt: skip
     return markdown(rows)
 
 
