@@ -99,13 +99,7 @@ def block_sizes(partition: Partition) -> IntVector:
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
     """Return the memory of the vertices and adjacency entries of each block, (k,) [B]."""
-    from evener.plans import metrics_kernels as kernels
-
-    entries = np.zeros(partition.k, np.int64)
-    kernels.entries_by_block(partition.part, graph.xadj, entries)
-    return np.asarray(
-        graph.bytes_per_vertex * block_sizes(partition) + graph.bytes_per_edge * entries
-    )
+    return np.bincount(partition.part, graph.vertex_bytes(), partition.k)
 
 
 def block_components(graph: Graph, partition: Partition) -> IntVector:
