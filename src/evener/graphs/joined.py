@@ -7,6 +7,7 @@ periodic face. Such groups are divided as one vertex of the sum of their weights
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +44,7 @@ class JoinedGraph(Graph):
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedVertices:
     """A graph with joined vertices; of (n,): its vertex for each vertex of the original graph.
 
     of is None if no vertices were joined, and `graph` is the original.
@@ -57,14 +58,14 @@ class Joined:
         return part if self.of is None else np.asarray(part[self.of], np.int32)
 
 
-def joined(graph: Graph) -> Joined:
+def joined(graph: Graph) -> JoinedVertices:
     """Return the graph with the groups of `graph.together` joined; the graph itself without groups.
 
     Weights of vertices and of parallel edges are added; edges inside groups disappear. A group has
     the coordinates of its first vertex: the mean would lie between the two sides of a period.
     """
     if graph.together is None:
-        return Joined(graph)
+        return JoinedVertices(graph)
     first, of = groups_in_order(graph.together)
     weights = graph.weights() if graph.vwgt is None else graph.vwgt
     small = graph_of_groups(graph, of, first.size, _sums(weights, of, first.size))
@@ -76,9 +77,9 @@ def joined(graph: Graph) -> Joined:
         coords=None if graph.coords is None else graph.coords[first],
         bytes_per_vertex=graph.bytes_per_vertex,
         bytes_per_edge=graph.bytes_per_edge,
-        held=np.bincount(of, graph.vertex_bytes(), first.size),
+        held=np.asarray(np.bincount(of, graph.vertex_bytes(), first.size), np.float64),
     )
-    return Joined(made, of)
+    return JoinedVertices(made, of)
 
 
 def graph_of_groups(
@@ -141,7 +142,7 @@ def split_groups(part: Part, together: IntArray) -> int:
 
 def _sums(weights: NumberArray, of: npt.NDArray[np.int64], count: int) -> NumberArray:
     """Return the sums of weights (n,) or (n, c) over groups, of the same dtype."""
-    columns = weights.reshape(weights.shape[0], -1)
+    columns = weights if weights.ndim == 2 else weights[:, None]
     sums = np.zeros((count, columns.shape[1]), weights.dtype)
     np.add.at(sums, of, columns)
-    return sums[:, 0] if weights.ndim == 1 else sums
+    return cast(NumberArray, sums if weights.ndim == 2 else sums[:, 0])

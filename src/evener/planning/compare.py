@@ -19,7 +19,7 @@ from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
-from evener.graphs.joined import Joined, joined
+from evener.graphs.joined import JoinedVertices, joined
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.io.edges import EdgesLike, as_edges
@@ -179,7 +179,7 @@ def compare(
 
 
 def _compared(
-    tool: str, graph: Graph, small: Joined, terms: PlanTerms, options: PlanOptions
+    tool: str, graph: Graph, small: JoinedVertices, terms: PlanTerms, options: PlanOptions
 ) -> Comparison:
     """Run one tool through the steps of `plan`; evaluate its result before and after the repair."""
 

@@ -23,7 +23,7 @@ from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.errors import NotFoundError
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
-from evener.graphs.joined import Joined, groups_in_order, joined
+from evener.graphs.joined import JoinedVertices, groups_in_order, joined
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.partitioning.enforce import Enforced
 from evener.partitioning.registry import Result
@@ -237,7 +237,7 @@ def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, An
 
 def _stages(
     graph: Graph,
-    small: Joined,
+    small: JoinedVertices,
     raw: Result,
     kept: Enforced,
     judged: Evaluation,

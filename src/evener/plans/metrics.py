@@ -99,7 +99,8 @@ def block_sizes(partition: Partition) -> IntVector:
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
     """Return the memory of the vertices and adjacency entries of each block, (k,) [B]."""
-    return np.bincount(partition.part, graph.vertex_bytes(), partition.k)
+    held = np.bincount(partition.part, graph.vertex_bytes(), partition.k)
+    return np.asarray(held, np.float64)
 
 
 def block_components(graph: Graph, partition: Partition) -> IntVector:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.graphs.graph import Graph
-from evener.graphs.joined import Joined, graph_of_groups
+from evener.graphs.joined import JoinedVertices, graph_of_groups
 from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk, contracted
 
 # Powers below SLOW in the first steps, or above STEEP later, indicate clusters. Measured powers:
@@ -52,7 +52,7 @@ def _weight(level: GraphLevel) -> float:
     return float(level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size)
 
 
-def bundled(graph: Graph, smallest: float) -> Joined | None:
+def bundled(graph: Graph, smallest: float) -> JoinedVertices | None:
     """Return the graph with the leaves of hubs in bundles of weight up to smallest / PER_BLOCK.
 
     If vertices have several weights, the first counts. Returns None if the graph is small, or would
@@ -65,7 +65,7 @@ def bundled(graph: Graph, smallest: float) -> Joined | None:
     heads = leader == np.arange(graph.n)
     of = (np.cumsum(heads) - 1)[leader]
     count = int(heads.sum())
-    return Joined(graph_of_groups(graph, of, count, np.bincount(of, weights, count)), of)
+    return JoinedVertices(graph_of_groups(graph, of, count, np.bincount(of, weights, count)), of)
 
 
 def leaves_shrunk(level: GraphLevel, heaviest: float, threads: int) -> Shrunk | None:

@@ -106,9 +106,9 @@ def solve_seconds(
     """
     if graph.together is not None:
         small = joined(options.workload.weighted(graph))
-        again = replace(options, workload=options.workload.without_work())
-        found = solve_seconds(small.graph, platform, again, progress=progress)
-        return replace(found, part=small.spread(found.part))
+        options = replace(options, workload=options.workload.without_work())
+        solved = solve_seconds(small.graph, platform, options, progress=progress)
+        return replace(solved, part=small.spread(solved.part))
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
     problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()
