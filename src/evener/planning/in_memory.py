@@ -136,7 +136,7 @@ def refuse_broken(judged: Evaluation, platform: Platform) -> None:
     """Raise NotFoundError if the evaluation finds blocks that violate their contract.
 
     Earlier steps raise errors for contracts that they cannot satisfy; this checks their result
-    against independently counted figures.
+    against figures that are counted from the graph.
     """
     if not judged.holds:
         raise NotFoundError(

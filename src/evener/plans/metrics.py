@@ -1,7 +1,7 @@
 """Costs of a partition: pure functions, each with its definition.
 
-Partitioners and searches use these; the figures in a plan are counted by evener.plans.recount,
-which shares no code with this module. Also exports the names of evener.plans.exchange_costs.
+Partitioners, searches and certificates (evener.plans.counts) use these. Also exports the names of
+evener.plans.exchange_costs.
 """
 
 from __future__ import annotations
