@@ -20,7 +20,7 @@ from evener.io.accept import (
     take_graph,
 )
 from evener.plans import metrics
-from evener.plans.counts import counted_blocks, judged
+from evener.plans.counts import counted_blocks, in_its_makespan, judged
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan, Stage
 from evener.plans.workload import WEIGHTS, Workload
@@ -87,10 +87,8 @@ def evaluate_for_seconds(
     Under this contract, blocks satisfy memory and the user's limits, and no device finishes later
     than the makespan that is predicted for this partition, apart from rounding.
     """
-    makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
-    stated = max(makespan, np.nextafter(0, 1))
-    contract = contract_for_seconds(graph, platform, workload, stated)
-    return evaluate(graph, partition, platform, contract, workload=workload)
+    contract = contract_for_seconds(graph, platform, workload)
+    return in_its_makespan(evaluate(graph, partition, platform, contract, workload=workload))
 
 
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:

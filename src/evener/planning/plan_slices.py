@@ -37,8 +37,7 @@ from evener.planning.slice_blocks import (
     SlicesToDivide,
 )
 from evener.planning.steps import Progress, named_devices, no_progress
-from evener.plans import metrics
-from evener.plans.counts import BlockCounts, judged
+from evener.plans.counts import BlockCounts, in_its_makespan, judged
 from evener.plans.partition import Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Plan, Stage, breaches
@@ -391,10 +390,5 @@ def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:
     """
     platform, workload = task.platform, task.options.workload
     bound = bound_of_facts(task.facts.work, platform, workload)
-    loads, between = counts.weights[:, 0], counts.between
-    predicted = metrics.prediction_of(
-        between, loads, counts.interior, platform, workload, exact=True
-    )
-    makespan = max(predicted.makespan, float(np.nextafter(0, 1)))
-    contract = seconds_contract(bound.loads, task.facts.total_weight, platform, makespan)
-    return judged(counts, platform, contract, workload, bound.seconds)
+    contract = seconds_contract(bound.loads, task.facts.total_weight, platform)
+    return in_its_makespan(judged(counts, platform, contract, workload, bound.seconds))

@@ -6,6 +6,7 @@ tests/slow_certificate.py computes the same figures in plain Python, from docs/p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -92,3 +93,10 @@ def judged(
     )
     exchange = Exchange(between.block, between.other, between.sent)
     return Evaluation(certificate, prediction, exchange, blocks.edge_cut, imbalance)
+
+
+def in_its_makespan(found: Evaluation) -> Evaluation:
+    """Return the evaluation under its contract with the predicted makespan as a further limit."""
+    makespan = max(found.prediction.makespan, float(np.nextafter(0, 1)))
+    contract = replace(found.certificate.contract, makespan=makespan)
+    return replace(found, certificate=replace(found.certificate, contract=contract))

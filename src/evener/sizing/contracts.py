@@ -124,28 +124,26 @@ def seconds_differ(platform: Platform) -> bool:
 
 
 def contract_for_seconds(
-    graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
+    graph: Graph, platform: Platform, workload: Workload = WEIGHTS
 ) -> Contract:
     """Return the contract of a plan that minimises seconds.
 
-    It limits memory, low_units, high_units and the makespan, and permits unused devices. Its
-    targets are for information only: the sizes that would be best without communication. graph: the
-    graph as read, not the result of Workload.weighted. makespan [s]: the limit, infinity for none.
+    It limits memory, low_units and high_units, and permits unused devices; the evaluation adds the
+    makespan. Its targets are for information only: the sizes that would be best without
+    communication. graph: the graph as read, not the result of Workload.weighted.
     """
     loads = lower_bound(graph, platform, workload).loads
-    return seconds_contract(loads, graph.total_weight, platform, makespan)
+    return seconds_contract(loads, graph.total_weight, platform)
 
 
-def seconds_contract(
-    loads: FloatArray, total_weight: float, platform: Platform, makespan: float
-) -> Contract:
+def seconds_contract(loads: FloatArray, total_weight: float, platform: Platform) -> Contract:
     """Like contract_for_seconds, but from the graph's total weight [units] instead of the graph.
 
     loads (k,) [units]: the loads of the lower bound, which become the targets.
     """
     most = np.minimum(unit_capacities(platform, 0.0), total_weight)
     low = np.minimum(platform.low_units, most)
-    return Contract(loads, low, most, platform.memories, may_be_unused=True, makespan=makespan)
+    return Contract(loads, low, most, platform.memories, may_be_unused=True)
 
 
 def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None:
