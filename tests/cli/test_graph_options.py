@@ -1,5 +1,7 @@
 """replay, report and export read a plan's input as the plan says, wherever its files lie."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -81,6 +83,7 @@ def test_groups_are_planned_replayed_and_judged(grouped, evener):
     judged = ["evaluate", "net.graph", "--k", "2", *there]
     assert "several blocks" not in evener(*judged, "p.plan").out
     assert "6 groups are in several blocks" in evener(*judged, "parts.txt").out
+    assert json.loads(evener(*judged, "parts.txt", "--json").out)["split_groups"] == 6
     assert "stores" in evener("convert", "net.graph", "net.npz", *there).err
 
 
