@@ -13,8 +13,8 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert, rmat
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.plans.counts import counted_blocks
 from evener.plans.partition import Partition
-from evener.plans.recount import recounted_blocks
 
 GRAPHS = {
     "triangle mesh": lambda: delaunay(20000, seed=5),
@@ -38,7 +38,7 @@ def by_vertices(graph, k, tools=("metis",)):
         request = Request(np.full(k, weighted.total_weight / k), epsilon=0.03)
         part = partition_with(tool, weighted, request).part
         arcs = np.bincount(part, graph.degrees, k)
-        counted = recounted_blocks(graph, Partition(part, k), np.ones((graph.n, 1)))
+        counted = counted_blocks(graph, Partition(part, k), np.ones((graph.n, 1)))
         found.append((int(counted.volumes.sum()), arcs.max() / arcs.mean()))
     return min(found)
 

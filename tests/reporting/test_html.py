@@ -382,7 +382,7 @@ def test_of_a_plan_in_slices(small_plan):
     page = report(replace(plan, options=options, stages=(cut, chosen), rival=None))
     assert "Compared with Evener&#39;s minimum-cut plan" in page
     assert "METIS" not in page
-    assert "recomputed every number from the graph, slice by slice" in page
+    assert "every number was counted again from the graph, slice by slice" in page
     assert "no graph is given" not in page
     assert "{&#39;" not in page
     assert "2.00 GiB <span>memory limit of the process" in page

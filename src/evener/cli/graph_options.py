@@ -45,6 +45,11 @@ class ReadOptions:
         "--no-couplings",
         action="store_false",
     )
+    together: str | None = option(
+        "vertices that must share a block: a file with the number of each vertex's group (-1: "
+        "none), or the cells that periodic and cyclic faces couple (coupled)",
+        metavar="FILE|coupled",
+    )
     balance_each: str | None = option(
         "also balance the cells of each region, or of each type", choices=("region", "type")
     )
@@ -77,6 +82,8 @@ class ReadOptions:
             given["coords"] = Path(self.coords).name
         if self.weights is not None:
             given["weights"] = without_folder(self.weights)
+        if self.together is not None:
+            given["together"] = without_folder(self.together)
         return given
 
 
@@ -87,6 +94,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "constraint": int,
     "directed": bool,
     "couplings": bool,
+    "together": str,
     "balance_each": str,
     "bytes_per_vertex": (int, float),
     "bytes_per_edge": (int, float),
@@ -210,12 +218,15 @@ def load_of(options: LoadOptions, out: Output) -> Load:
 
 
 def add_rereading_options(parser: argparse.ArgumentParser) -> None:
-    """Add --coords and --weights; the plan records all other read options."""
+    """Add --coords, --weights and --together; the plan records all other read options."""
     parser.add_argument(
         "--coords", metavar="FILE", help="the file of coordinates, if it is in another folder now"
     )
     parser.add_argument(
         "--weights", metavar="FILE", help="the file of weights, if it is in another folder now"
+    )
+    parser.add_argument(
+        "--together", metavar="FILE", help="the file of groups, if it is in another folder now"
     )
 
 
@@ -247,10 +258,10 @@ def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -
 
 
 def located(path: str, recorded: ReadOptions) -> dict[str, str]:
-    """Return the recorded files of coordinates and weights, from the folder of `path` or here."""
+    """Return the recorded files of coordinates, weights and groups, near `path` or here."""
     return {
         key: _located(path, name)
-        for key in ("coords", "weights")
+        for key in ("coords", "weights", "together")
         if (name := getattr(recorded, key)) is not None
     }
 
@@ -287,9 +298,9 @@ def recorded_reading(plan: Plan | EdgePlan) -> dict[str, Any]:
 def _located(path: str, name: str) -> str:
     """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
-    from evener.io.weights import DEGREE, OF_MESH, split_weights
+    from evener.io.weights import COUPLED, DEGREE, OF_MESH, split_weights
 
-    if name.startswith(OF_MESH) or name == DEGREE:
+    if name.startswith(OF_MESH) or name in (DEGREE, COUPLED):
         return name
     near = str(Path(path).parent / name)
     return near if find_file(Path(split_weights(near)[0])) is not None else name

@@ -83,6 +83,7 @@ def slice_words_from(args: argparse.Namespace) -> SliceWords:
         "--versus": args.versus,
         "--cut": None if args.cut == "vertices" else args.cut,
         "--directed": reading.directed,
+        "--together": reading.together,
         "--by points": None if reading.by in (None, "cells") else reading.by,
         "standard input": is_stdin(args.graph) or None,
         "a folder": Path(args.graph).is_dir() or None,

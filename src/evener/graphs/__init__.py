@@ -3,6 +3,7 @@
 graph.py      Graph, undirected, in CSR form; directed.py: DirectedGraph, of arcs
 lists.py      the base class of both; graph_checks.py validates their arrays
 mesh.py       Mesh, cells over points; polymesh.py, cells bounded by any polygons
+joined.py     joins vertices that must share a block, and maps blocks back
 foreign.py    recognises and converts objects of SciPy, networkx and meshio
 stream_graph.py  StreamGraph, of filters; stream_networkx.py: conversion from and to networkx
 hilbert.py    the order of points along the Hilbert curve

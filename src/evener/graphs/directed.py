@@ -174,5 +174,5 @@ def said_of_division(graph: DirectedGraph, edges: Graph) -> str:
 
 def _of_vertices(lists: AdjacencyLists) -> dict[str, Any]:
     """Return the fields that belong to vertices, by name."""
-    names = ("vwgt", "coords", "bytes_per_vertex", "bytes_per_edge", "labels")
+    names = ("vwgt", "coords", "bytes_per_vertex", "bytes_per_edge", "labels", "together")
     return {name: getattr(lists, name) for name in names}

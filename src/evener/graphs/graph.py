@@ -30,6 +30,8 @@ class Graph(AdjacencyLists):
     bytes_per_vertex, bytes_per_edge [B]: the memory of a vertex, and of each adjacency entry (an
     edge costs once at each end).
     labels (n,): the vertices' names in the file they came from, or None: 0 to n - 1.
+    together (n,) int64: vertices with equal numbers must share a block of a plan, vertices with
+    negative numbers are free; None: all are free.
 
     Arrays that already have these types are not copied: do not change them afterwards. Raises
     InputError for asymmetry, loops, parallel edges, indices out of range, and negative or
@@ -97,7 +99,7 @@ class Graph(AdjacencyLists):
         """
         made = copy(self)
         new = {"xadj": xadj, "adjncy": adjncy, "adjwgt": None}
-        for name in ("vwgt", "coords", "labels"):
+        for name in ("vwgt", "coords", "labels", "together"):
             value = getattr(self, name)
             new[name] = None if value is None else value[order]
         for name, value in new.items():

@@ -56,6 +56,7 @@ class AdjacencyLists:
     bytes_per_vertex: float = BYTES_PER_VERTEX
     bytes_per_edge: float = BYTES_PER_EDGE
     labels: npt.NDArray[np.generic] | None = field(default=None, repr=False)
+    together: IntArray | None = field(default=None, repr=False)
 
     symmetric: ClassVar[bool]
 
@@ -134,7 +135,7 @@ class AdjacencyLists:
 
     def with_(self, **changes: object) -> Self:
         """Return a copy with some fields replaced; the new values are validated."""
-        if not changes.keys() <= {"vwgt", "coords"}:
+        if not changes.keys() <= {"vwgt", "coords", "together"}:
             return replace(self, **changes)  # type: ignore[arg-type]
         made = copy(self)
         for name, value in changes.items():
@@ -143,12 +144,15 @@ class AdjacencyLists:
         return made
 
     def _check_vertices(self) -> None:
-        """Check and convert the vertices' weights and coordinates."""
+        """Check and convert the vertices' weights, coordinates and groups."""
         put = object.__setattr__
         if self.vwgt is not None:
             put(self, "vwgt", arrays.vertex_weights(self.vwgt, self.n))
         if self.coords is not None:
             put(self, "coords", arrays.coordinates(self.coords, self.n))
+        if self.together is not None:
+            put(self, "together", as_integers(self.together, "together"))
+            arrays.same_length(self.together, self.n, "together", "vertices")
 
     def _said_of_vertices(self) -> list[str]:
         """Return descriptions of weights and coordinates, for `repr`."""

@@ -158,6 +158,7 @@ class Mesh:
     cell_data, point_data: arrays by name, with one row per cell or point.
     coupled (p, 2) int64: the cells at both sides of each periodic face, which share no points.
     exchange: values that the mesh's solvers send, as in Workload.exchange.
+    together: whether the mesh's solvers need coupled cells in one block.
     regions: the cells of each named part of the mesh; parts may overlap.
     period: the period of the first coordinate, such as 360 for degrees of longitude; 0: none.
 
@@ -173,6 +174,7 @@ class Mesh:
     point_data: Fields = field(default_factory=dict)
     coupled: IntArray = field(default_factory=no_pairs)
     exchange: str = "vertices"
+    together: bool = False
     period: float = 0.0
     regions: Mapping[str, IntArray] = field(default_factory=dict)
 

@@ -102,6 +102,11 @@ class PolyMesh:
         return 3
 
     @property
+    def together(self) -> bool:
+        """Whether solvers need coupled cells in one block: no, OpenFOAM's exchange across them."""
+        return False
+
+    @property
     def exchange(self) -> str:
         """What OpenFOAM's solvers send, as in Workload.exchange: always one value per face."""
         return "faces"

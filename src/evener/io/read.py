@@ -10,18 +10,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from evener.errors import InputError, UsageError
 from evener.files.steps import LoggedSteps
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.graphs.joined import groups_of_pairs
 from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of, why_taken
 from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
 from evener.io.weights import (
+    COUPLED,
     DEGREE,
     balanced_each,
     degree_weights,
+    find_groups,
     find_weights,
     without_folder,
 )
@@ -80,6 +85,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     constraint: int | None = None,
     directed: bool = False,
     couplings: bool = True,
+    together: str | Path | None = None,
     bytes_per_vertex: float | None = None,
     bytes_per_edge: float | None = None,
     progress: Progress | None = None,
@@ -98,6 +104,9 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     directed: return a DirectedGraph: lines and entries are arcs, with weights if the file has
     them; edges of formats and meshes without directions become two arcs each.
     couplings: whether cells coupled by periodic or cyclic faces are neighbours.
+    together: which vertices must share a block: a file (`FILE` or `FILE:COLUMN`) with the number
+    of each vertex's group, negative for none; or `coupled`, the cells coupled by periodic or cyclic
+    faces. None: coupled cells if the format's solvers need it (PyFR), else none.
     bytes_per_vertex, bytes_per_edge [B]: as in Graph. progress: called with (step, fraction).
 
     Raises InputError for any fault in a file, UsageError for a wrong option.
@@ -115,6 +124,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     with _said_of(source):
         held = _parse(entry, source, directed=directed, sure=format is not None)
         mesh = held if entry.what == "mesh" else None
+        whole = mesh
         if mesh is not None:
             tell("making the graph", 0.5)
             mesh = _coupled_as_asked(source, mesh, by, couplings)
@@ -125,6 +135,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         changes: dict[str, Any] = {}
         _find_coordinates(source, graph, coords, changes)
         _find_weights(source, graph, mesh, by, weights, constraint, changes)
+        _find_groups(source, graph, whole, by, together, changes)
         if balance_each is not None:
             vwgt = changes.get("vwgt", graph.vwgt)
             changes["vwgt"] = balanced_each(source, mesh, by, balance_each, vwgt)
@@ -141,6 +152,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "directed": directed or None,
         "balance_each": balance_each,
         "couplings": None if couplings else False,
+        "together": None if together is None else without_folder(str(together)),
         **sizes,
         "coords": None if coords is None else Path(coords).name,
         "weights": None if weights is None else without_folder(str(weights)),
@@ -267,3 +279,29 @@ def _find_weights(
         raise UsageError(f"there is no weight {constraint}: numbers are 0 to {columns - 1}")
     if vwgt is not None and vwgt.ndim == 2:
         changes["vwgt"] = vwgt[:, constraint].copy()
+
+
+def _find_groups(
+    source: Source,
+    graph: Graph | DirectedGraph,
+    mesh: Mesh | None,
+    by: str,
+    together: str | Path | None,
+    changes: dict[str, Any],
+) -> None:
+    """Set the groups of vertices that must share a block; mesh: with all its couplings."""
+    is_bound = mesh is not None and mesh.together and by == "cells" and len(mesh.coupled) > 0
+    if together is None and not is_bound:
+        return
+    if together is not None and str(together) != COUPLED:
+        changes["together"] = find_groups(source, graph.n, str(together))
+        return
+    if mesh is None or by == "points" or not len(mesh.coupled):
+        raise UsageError(
+            "--together coupled needs a mesh with periodic or cyclic faces, divided by cells"
+        )
+    changes["together"] = groups = groups_of_pairs(graph.n, mesh.coupled)
+    kept = plural(len(np.unique(groups[groups >= 0])), "group")
+    source.notes.append(
+        f"Coupled cells share a block: {kept} of {plural(len(mesh.coupled), 'pair')}."
+    )

@@ -1,4 +1,4 @@
-"""Reads the work per vertex from a file or a field of the mesh file; also flags of vertices."""
+"""Reads the work per vertex from a file or a field of the mesh file; also flags and groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, IntArray, IntVector, NumberArray, as_flags, as_weights
+from evener.arrays import (
+    BoolArray,
+    IntArray,
+    IntVector,
+    NumberArray,
+    as_flags,
+    as_integers,
+    as_weights,
+)
 from evener.errors import InputError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.mesh import CELL_NAMES, POLYHEDRON, shape_called
@@ -27,6 +35,7 @@ OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itsel
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
 MOST_PARTS = 32  # max. weights per vertex with balance_each
 
+COUPLED = "coupled"  # instead of a file of groups: coupled cells share a block
 DEGREE = "degree"  # instead of a file: the weight of a vertex is its number of neighbours
 
 
@@ -68,7 +77,7 @@ def split_weights(spec: str) -> tuple[str, str]:
 
 def without_folder(spec: str) -> str:
     """Remove the folder from a spec of find_weights, as plans store it."""
-    if spec.startswith(OF_MESH) or spec == DEGREE:
+    if spec.startswith(OF_MESH) or spec in (DEGREE, COUPLED):
         return spec
     file, rest = split_weights(spec)
     return Path(file).name + rest
@@ -99,6 +108,24 @@ def find_flags(spec: str, n: int) -> BoolArray:
     except InputError as error:
         raise source.error(
             error.message, hint="1 means that a vertex is fixed, 0 that it is not."
+        ) from error
+
+
+def find_groups(source: Source, n: int, spec: str) -> IntVector:
+    """Return the number of each vertex's group (n,) int64 in the file `spec`; negative: none.
+
+    The file has any of the formats that read_weights accepts. Stores the file's digest in
+    source.beside.
+    """
+    file, column = split_weights(spec)
+    given = open_source(file)
+    source.beside[given.path.name] = given.sha256
+    table = _numbers(given, n, column.removeprefix(":"), "groups")
+    try:
+        return as_integers(table, "groups")
+    except InputError as error:
+        raise given.error(
+            error.message, hint="The number of each vertex's group is whole; -1: no group."
         ) from error
 
 

@@ -71,6 +71,8 @@ def write_graph(
         with atomic_write(beside) as file:
             file.write(packing_of(beside)(text))
         notes = [*notes, f"Coordinates are in {beside.name}."]
+    if graph.together is not None:
+        notes = [*notes, "Which vertices share a block is not written: no format stores it."]
     return tuple(notes)
 
 

@@ -53,6 +53,11 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
     than vertices; ToolError if the tool fails or does not return a block for every vertex.
     """
     graph = as_graph(graph)
+    if graph.together is not None:
+        raise UsageError(
+            "partitioners do not keep groups of vertices together",
+            hint="`plan` and `compare` join the groups of graph.together before they partition.",
+        )
     chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)
     tool = find_tool(chosen)
     refusal = _refusal(tool, graph, request)

@@ -19,6 +19,7 @@ from evener.errors import EvenerError, one_of
 from evener.files.steps import LoggedSteps
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
+from evener.graphs.joined import JoinedVertices, joined
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.io.edges import EdgesLike, as_edges
@@ -165,36 +166,37 @@ def compare(
     chosen = [tools] if isinstance(tools, str) else list(tools)
     for tool in chosen:
         one_of("partitioner", tool, (*TOOLS, "auto"))
-    weighted = options.workload.weighted(graph)
-    terms = terms_of(weighted, platform, options)
-    _load_kernels(weighted)
+    small = joined(options.workload.weighted(graph))
+    terms = terms_of(small.graph, platform, options)
+    _load_kernels(small.graph)
     results = Comparisons()
     for i, tool in enumerate(chosen):
         tell(tool, i / len(chosen))
-        results.append(_compared(tool, graph, weighted, terms, options))
+        results.append(_compared(tool, graph, small, terms, options))
     if progress is None:  # a caller may have more to do
         tell("done", 1.0)
     return results
 
 
 def _compared(
-    tool: str, graph: Graph, weighted: Graph, terms: PlanTerms, options: PlanOptions
+    tool: str, graph: Graph, small: JoinedVertices, terms: PlanTerms, options: PlanOptions
 ) -> Comparison:
     """Run one tool through the steps of `plan`; evaluate its result before and after the repair."""
 
-    def judge(partition: Partition) -> Evaluation:
+    def judge(found: Partition) -> Evaluation:
         platform, contract = terms.platform, terms.contract
+        partition = Partition(small.spread(found.part), found.k)
         return evaluate(graph, partition, platform, contract, workload=options.workload)
 
     result = Comparison(tool)
     try:
-        raw = divide(weighted, terms, options, tool)
+        raw = divide(small.graph, terms, options, tool)
         as_it_came = judge(Partition(raw.part, terms.contract.k))
         result = replace(result, raw=as_it_came, cpu_seconds=raw.cpu_seconds)
         began = cpu_seconds()
-        kept = enforced(weighted, raw.part, terms, options)
+        kept = enforced(small.graph, raw.part, terms, options)
         spent = cpu_seconds() - began
-        mapping = mapped(weighted, kept.partition, terms, options)
+        mapping = mapped(small.graph, kept.partition, terms, options)
         final = kept.partition if mapping is None else mapping.applied(kept.partition)
         return replace(
             result, kept=judge(final), moved=kept.moved, enforce_seconds=spent, mapping=mapping
@@ -251,9 +253,8 @@ def own_cpu_seconds(
         return spent
     if spent is None or spent > MAX_REPEATED or TOOLS[made.tool].family == "external":
         return spent
-    weighted = options.workload.weighted(graph)
-    terms = terms_of(weighted, platform, options)
-    return divide(weighted, terms, options, made.tool).cpu_seconds
+    small = joined(options.workload.weighted(graph)).graph
+    return divide(small, terms_of(small, platform, options), options, made.tool).cpu_seconds
 
 
 def _load_kernels(graph: Graph) -> None:

@@ -20,9 +20,9 @@ from evener.io.accept import (
     take_graph,
 )
 from evener.plans import metrics
+from evener.plans.counts import counted_blocks, in_its_makespan, judged
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan, Stage
-from evener.plans.recount import recounted, recounted_blocks
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
@@ -48,9 +48,8 @@ def evaluate(
     follow the workload's work, or else the weight `constraint`. If the contract limits further
     weights, all are evaluated, that one first.
 
-    Everything but the lower bound is recounted from graph and partition by evener.plans.recount,
-    which shares no code with partitioners and search. Raises InputError if lengths differ, and for
-    seconds too large for floating point.
+    Everything is counted anew from graph and partition. Raises InputError if lengths differ, and
+    for seconds too large for floating point.
     """
     taken, platform = take_graph(graph), as_platform(platform)
     graph, workload = taken.graph, workload.settled(taken.exchange)
@@ -65,17 +64,19 @@ def evaluate(
         )
     with np.errstate(over="ignore"):
         bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
-    judged = recounted(
-        graph, partition, platform, contract, workload=workload, constraint=constraint, bound=bound
-    )
-    if not np.isfinite(judged.prediction.seconds).all():
-        device = platform.names[judged.prediction.bottleneck]
+    work = workload.work(graph) if any(workload.shares) else graph.weights(constraint)
+    further = [graph.weights(i) for i in range(1, contract.n_constraints)]
+    loads = np.column_stack([work, *further]).astype(np.float64, copy=False)
+    counts = counted_blocks(graph, partition, loads, of_faces=workload.of_faces)
+    found = judged(counts, platform, contract, workload, bound)
+    if not np.isfinite(found.prediction.seconds).all():
+        device = platform.names[found.prediction.bottleneck]
         raise InputError(
             f"device {device!r} takes too long: its seconds exceed the largest floating-point "
             f"number",
             hint="Check its speed and its links.",
         )
-    return judged
+    return found
 
 
 def evaluate_for_seconds(
@@ -86,10 +87,8 @@ def evaluate_for_seconds(
     Under this contract, blocks satisfy memory and the user's limits, and no device finishes later
     than the makespan that is predicted for this partition, apart from rounding.
     """
-    makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
-    stated = max(makespan, np.nextafter(0, 1))
-    contract = contract_for_seconds(graph, platform, workload, stated)
-    return evaluate(graph, partition, platform, contract, workload=workload)
+    contract = contract_for_seconds(graph, platform, workload)
+    return in_its_makespan(evaluate(graph, partition, platform, contract, workload=workload))
 
 
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
@@ -111,13 +110,14 @@ def stage(
     satisfy. of_faces: whether values are sent for faces.
     """
     loads = np.asarray(graph.weights(), np.float64)[:, None]
-    blocks = recounted_blocks(graph, partition, loads, of_faces=of_faces)
+    blocks = counted_blocks(graph, partition, loads, of_faces=of_faces)
+    volumes = metrics.comm_volumes(blocks.between)
     return Stage(
         name,
         blocks.edge_cut,
-        int(blocks.volumes.max()),
-        int(blocks.volumes.sum()),
-        int(blocks.neighbours.max()),
+        int(volumes.max()),
+        int(volumes.sum()),
+        int(metrics.neighbours(blocks.between).max()),
         *_extremes(blocks.weights[:, 0], contract),
     )
 
@@ -158,12 +158,12 @@ def misstated(plan: Plan, graph: Graph) -> list[str]:
         if plan.graph[name] != count
     ]
     contract = plan.certificate.contract
-    judged = evaluate(graph, plan.partition, plan.platform, contract, workload=plan.workload)
+    counted = evaluate(graph, plan.partition, plan.platform, contract, workload=plan.workload)
     stated = plan.evaluation
     if not stated.prediction.interior.any():
         # Plans of older versions do not state it; nothing else in them depends on it.
-        judged = _without_interior(judged)
-    return wrong + list(differing(stated, judged, ""))
+        counted = _without_interior(counted)
+    return wrong + list(differing(stated, counted, ""))
 
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:

@@ -23,6 +23,7 @@ from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.errors import NotFoundError
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
+from evener.graphs.joined import JoinedVertices, groups_in_order, joined
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.partitioning.enforce import Enforced
 from evener.partitioning.registry import Result
@@ -135,7 +136,7 @@ def refuse_broken(judged: Evaluation, platform: Platform) -> None:
     """Raise NotFoundError if the evaluation finds blocks that violate their contract.
 
     Earlier steps raise errors for contracts that they cannot satisfy; this checks their result
-    against independently counted figures.
+    against figures that are counted from the graph.
     """
     if not judged.holds:
         raise NotFoundError(
@@ -149,14 +150,16 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
     """Return blocks of least cut (or volume) at sizes that follow the speeds."""
     tell("sizes", 0.0)
     weighted = options.workload.weighted(graph)
-    terms = terms_of(weighted, platform, options)
+    small = joined(weighted)
+    terms = terms_of(small.graph, platform, options)
     tell("partitioning", 0.05)
-    raw = divide(weighted, terms, options)
+    raw = divide(small.graph, terms, options)
     tell("enforcing the contract", 0.75)
-    kept = enforced(weighted, raw.part, terms, options)
+    kept = enforced(small.graph, raw.part, terms, options)
     tell("mapping", 0.9)
-    mapping = mapped(weighted, kept.partition, terms, options)
-    partition = kept.partition if mapping is None else mapping.applied(kept.partition)
+    mapping = mapped(small.graph, kept.partition, terms, options)
+    found = kept.partition if mapping is None else mapping.applied(kept.partition)
+    partition = Partition(small.spread(found.part), platform.k)
     tell("certifying", 0.95)
     judged = evaluate(graph, partition, terms.platform, terms.contract, workload=options.workload)
     return _Made(
@@ -167,7 +170,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
         terms.sizes.saturated,
         {raw.tool: raw.version},
         (*raw.notes, *_notes_on_cut(terms, kept, graph), *notes_on_mapping(mapping)),
-        _stages(weighted, raw, kept, judged, of_faces=options.workload.of_faces),
+        _stages(weighted, small, raw, kept, judged, of_faces=options.workload.of_faces),
         raw.cpu_seconds,
         mapping,
     )
@@ -201,11 +204,13 @@ def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell:
 def describe(graph: Graph) -> dict[str, Any]:
     """Return the graph's counts and the bytes of its vertices and edges, for the plan's record."""
     several = graph.n_constraints > 1
+    groups = 0 if graph.together is None else len(groups_in_order(graph.together)[0])
     numbered = graph.labels is not None and graph.labels.dtype.kind in "iu"
     return {
         "vertices": graph.n,
         "edges": graph.m,
         **({"constraints": graph.n_constraints} if several else {}),
+        **({"groups": groups} if groups else {}),
         "weight": graph.total_weight,
         "unit_weights": graph.is_unit,
         "bytes_per_vertex": graph.bytes_per_vertex,
@@ -231,17 +236,24 @@ def recorded_options(options: PlanOptions, tools: Iterable[str]) -> dict[str, An
 
 
 def _stages(
-    graph: Graph, raw: Result, kept: Enforced, judged: Evaluation, *, of_faces: bool
+    graph: Graph,
+    small: JoinedVertices,
+    raw: Result,
+    kept: Enforced,
+    judged: Evaluation,
+    *,
+    of_faces: bool,
 ) -> tuple[Stage, ...]:
     """Return figures of the initial partition, the tool's, and the enforced one, if they differ."""
     contract = judged.certificate.contract
     stages = []
     if raw.start is not None:
         name, part = raw.start
-        stages.append(stage(name, graph, Partition(part, contract.k), contract, of_faces=of_faces))
+        begun = Partition(small.spread(part), contract.k)
+        stages.append(stage(name, graph, begun, contract, of_faces=of_faces))
     done = "refined" if stages else f"as {raw.tool} made it"
     if kept.moved:
-        partition = Partition(raw.part, contract.k)
+        partition = Partition(small.spread(raw.part), contract.k)
         stages.append(stage(done, graph, partition, contract, of_faces=of_faces))
         done = "enforced"
     # Mapping changes neither what blocks weigh nor what they send.

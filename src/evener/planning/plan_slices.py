@@ -37,17 +37,15 @@ from evener.planning.slice_blocks import (
     SlicesToDivide,
 )
 from evener.planning.steps import Progress, named_devices, no_progress
-from evener.plans import metrics
+from evener.plans.counts import BlockCounts, in_its_makespan, judged
 from evener.plans.partition import Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Plan, Stage, breaches
-from evener.plans.recount import BlockCounts, judged
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import bound_of_facts
-from evener.sizing.contracts import seconds_contract, seconds_differ
+from evener.sizing.contracts import limits_within_memory, seconds_contract, seconds_differ
 from evener.sizing.memory_capped import unit_capacities
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
-from evener.sliced.counted import limits_within_memory, quotient_of
 from evener.sliced.degrees import SliceDegrees
 from evener.sliced.facts import VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered, raised_everywhere
@@ -312,7 +310,7 @@ def _mapping(task: SlicesToDivide, counts: BlockCounts) -> BlockMapping | None:
     platform = task.terms.platform
     if not (task.options.mapping and platform.has_links and platform.k > 1):
         return None
-    blocks = MappedBlocks(quotient_of(counts), counts.weights, counts.bytes, counts.vertices)
+    blocks = MappedBlocks(counts.between, counts.weights, counts.bytes, counts.vertices)
     per_value = task.options.workload.bytes_per_value
     return map_counted(blocks, platform, task.terms.contract, bytes_per_value=per_value)
 
@@ -392,10 +390,5 @@ def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:
     """
     platform, workload = task.platform, task.options.workload
     bound = bound_of_facts(task.facts.work, platform, workload)
-    loads, between = counts.weights[:, 0], quotient_of(counts)
-    predicted = metrics.prediction_of(
-        between, loads, counts.interior, platform, workload, exact=True
-    )
-    makespan = max(predicted.makespan, float(np.nextafter(0, 1)))
-    contract = seconds_contract(bound.loads, task.facts.total_weight, platform, makespan)
-    return judged(counts, platform, contract, workload, bound.seconds)
+    contract = seconds_contract(bound.loads, task.facts.total_weight, platform)
+    return in_its_makespan(judged(counts, platform, contract, workload, bound.seconds))

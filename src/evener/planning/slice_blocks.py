@@ -24,9 +24,9 @@ from evener.partitioning.tools import SLICED_TOOLS
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced
+from evener.plans.counts import BlockCounts
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Stage
-from evener.plans.recount import BlockCounts
 from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_of_facts
 from evener.sizing.curved import at_sizes

@@ -8,10 +8,9 @@ workload.py        Workload: what one iteration computes and sends
 tiling.py          Tiling: rectangles of a dense matrix
 advice.py          Advice, Choice: sets of devices worth using
 costs.py           inputs of metrics.predicted_seconds: seconds per message and per value
-exchange_costs.py  Quotient: values that blocks exchange; ExchangeCosts: the seconds of this
-exchange metrics.py         predicted seconds, edge cut, volumes, as partitioners and searches use
-them recount/           computes the same figures for certificates, by code that shares nothing with
-metrics.py
+exchange_costs.py  Quotient: values that blocks exchange; ExchangeCosts: its seconds
+metrics.py         predicted seconds, edge cut, volumes
+counts.py          BlockCounts: what blocks hold and send; judged: their certificate and prediction
 
 This package imports graphs and platforms.
 """

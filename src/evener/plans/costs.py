@@ -3,9 +3,7 @@
 For searches and refinement: `message_costs` turns a link's beta [s/B] into seconds per value, by
 the workload's bytes per value. `costs_of` computes them for every pair of devices, as arrays for
 kernels; evener.plans.exchange_costs and metrics.predicted_seconds compute them only for pairs that
-exchange something. Certificates use none of these: evener.plans.recount computes seconds from bytes
-independently, so that an error here is detected. Tests compare all three with a slow computation in
-plain Python.
+exchange something. Tests compare all three with a slow computation in plain Python.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Costs of a partition: pure functions, each with its definition.
 
-Partitioners and searches use these; the figures in a plan are counted by evener.plans.recount,
-which shares no code with this module. Also exports the names of evener.plans.exchange_costs.
+Partitioners, searches and certificates (evener.plans.counts) use these. Also exports the names of
+evener.plans.exchange_costs.
 """
 
 from __future__ import annotations
@@ -99,13 +99,8 @@ def block_sizes(partition: Partition) -> IntVector:
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
     """Return the memory of the vertices and adjacency entries of each block, (k,) [B]."""
-    from evener.plans import metrics_kernels as kernels
-
-    entries = np.zeros(partition.k, np.int64)
-    kernels.entries_by_block(partition.part, graph.xadj, entries)
-    return np.asarray(
-        graph.bytes_per_vertex * block_sizes(partition) + graph.bytes_per_edge * entries
-    )
+    held = np.bincount(partition.part, graph.vertex_bytes(), partition.k)
+    return np.asarray(held, np.float64)
 
 
 def block_components(graph: Graph, partition: Partition) -> IntVector:

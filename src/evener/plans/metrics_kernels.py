@@ -110,13 +110,6 @@ def sum_boundary(xadj, adjncy, part, values, total):
 
 
 @njit(cache=True, nogil=True)
-def entries_by_block(part, xadj, count):
-    """Add to count[b] the number of adjacency entries of the vertices of block b."""
-    for v in range(part.size):
-        count[part[v]] += xadj[v + 1] - xadj[v]
-
-
-@njit(cache=True, nogil=True)
 def block_components(xadj, adjncy, part, leader, count):
     """Add to count[b] the number of connected pieces of block b; leader (n,) is scratch.
 

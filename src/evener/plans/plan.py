@@ -60,8 +60,8 @@ class Certificate:
     weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour in another block.
     components: connected pieces. neighbours: other blocks touched. volumes: values sent per
     iteration. holds: whether the contract is kept. further (k, c - 1) [units]: the other weights of
-    the blocks, if vertices have c weights. Computed by evener.plans.recount, which shares no code
-    with partitioners.
+    the blocks, if vertices have c weights. Counted from graph and partition when the plan is
+    finished.
     """
 
     contract: Contract

@@ -51,6 +51,11 @@ class MemoryData:
             raise UsageError(
                 f"rebalancing works with one weight per vertex, not {graph.n_constraints}"
             )
+        if graph.together is not None or plan.graph.get("groups"):
+            raise UsageError(
+                "rebalancing moves single vertices, and cannot keep vertices together",
+                hint="Plan again with the new speeds: ev.tuned.",
+            )
         workload = workload_in(plan.options)
         self.n, self.platform = graph.n, plan.platform
         self._plan, self._replan = plan, replan

@@ -29,18 +29,18 @@ from evener.partitioning.enforce import enforce
 from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import MAX_PAIRED, costs_of
+from evener.plans.counts import BlockCounts
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Plan
-from evener.plans.recount import BlockCounts
 from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.shared_links import shared_routes
 from evener.running.comm import Comm
+from evener.sizing.contracts import limits_within_memory
 from evener.sliced.blocks import ACROSS, SlicedOptions, SmallGraph, small_graph
 from evener.sliced.border_graph import BorderGraph, cluster_blocks
 from evener.sliced.borders import NO_BLOCKS
-from evener.sliced.counted import limits_within_memory
 from evener.sliced.facts import WeighedRows
 from evener.sliced.gathering import agreed, of_root, raised_everywhere
 from evener.sliced.recounting import VertexCosts, recounted_in_slices

@@ -41,7 +41,6 @@ from evener.rebalancing.proposals import (
 )
 from evener.running.comm import Comm
 from evener.sliced.blocks import SmallGraph
-from evener.sliced.counted import quotient_of
 from evener.sliced.curve_order import in_slices_order
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.facts import VertexBytes, WeighedRows, degrees_of, weighted_slices, weights_of
@@ -125,7 +124,7 @@ class RankData:
         counts, graph = self._given.counts, self._graph
         loads = counts.weights[:, 0]
         predicted = metrics.prediction_of(
-            quotient_of(counts), loads, counts.interior, self.platform, self._workload
+            counts.between, loads, counts.interior, self.platform, self._workload
         )
         other = predicted.communicate + predicted.fixed - predicted.overlapped
         total = graph.total, float(counts.bytes.sum())
@@ -228,7 +227,7 @@ class RankData:
         counts = new.counts
         loads = counts.weights[:, 0]
         predicted = metrics.prediction_of(
-            quotient_of(counts), loads, counts.interior, platform, self._workload
+            counts.between, loads, counts.interior, platform, self._workload
         )
         pairs, vertices, n_bytes = self._pairs(self._given.blocks, new.blocks)
         source, target = np.divmod(pairs, self.platform.k)

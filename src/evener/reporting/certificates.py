@@ -158,12 +158,11 @@ def recounted(plan: Plan, *, has_graph: bool) -> str:
     has_graph: whether the page has the graph.
     """
     if has_graph:
-        return "Independent code recomputes every number from graph and partition."
+        return "Every number is counted again from graph and partition."
     if IN_SLICES in plan.options:
         return (
-            "When the plan was made, independent code recomputed every number from the graph, "
-            "slice by slice. It did not do so again for this page, which is drawn without the "
-            "graph."
+            "When the plan was finished, every number was counted again from the graph, slice by "
+            "slice. They were not counted again for this page, which is drawn without the graph."
         )
     return "Numbers are those of the plan. They are not recounted, because no graph is given."
 

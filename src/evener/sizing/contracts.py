@@ -124,28 +124,26 @@ def seconds_differ(platform: Platform) -> bool:
 
 
 def contract_for_seconds(
-    graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
+    graph: Graph, platform: Platform, workload: Workload = WEIGHTS
 ) -> Contract:
     """Return the contract of a plan that minimises seconds.
 
-    It limits memory, low_units, high_units and the makespan, and permits unused devices. Its
-    targets are for information only: the sizes that would be best without communication. graph: the
-    graph as read, not the result of Workload.weighted. makespan [s]: the limit, infinity for none.
+    It limits memory, low_units and high_units, and permits unused devices; the evaluation adds the
+    makespan. Its targets are for information only: the sizes that would be best without
+    communication. graph: the graph as read, not the result of Workload.weighted.
     """
     loads = lower_bound(graph, platform, workload).loads
-    return seconds_contract(loads, graph.total_weight, platform, makespan)
+    return seconds_contract(loads, graph.total_weight, platform)
 
 
-def seconds_contract(
-    loads: FloatArray, total_weight: float, platform: Platform, makespan: float
-) -> Contract:
+def seconds_contract(loads: FloatArray, total_weight: float, platform: Platform) -> Contract:
     """Like contract_for_seconds, but from the graph's total weight [units] instead of the graph.
 
     loads (k,) [units]: the loads of the lower bound, which become the targets.
     """
     most = np.minimum(unit_capacities(platform, 0.0), total_weight)
     low = np.minimum(platform.low_units, most)
-    return Contract(loads, low, most, platform.memories, may_be_unused=True, makespan=makespan)
+    return Contract(loads, low, most, platform.memories, may_be_unused=True)
 
 
 def _refuse_too_small(smallest: float, platform: Platform, sizes: Sizes) -> None:
@@ -322,3 +320,29 @@ def _shares(platform: Platform, by: str, sizes: Sizes) -> FloatArray:
         ),
         hint="Give memory_GiB for every device in the machine file.",
     )
+
+
+def limits_within_memory(
+    contract: Contract, density: FloatArray, margin: float, heaviest: float = 0.0
+) -> Contract:
+    """Return limits on weights that keep blocks of this density (k,) [B/unit] within their memory.
+
+    margin: fraction of a memory that is left free, if the weights allow that: low limits are
+    unchanged, and all blocks together can hold the load. Targets are as near to the contract's as
+    the limits allow. heaviest: maximum weight of a vertex. A block's low and high limits differ by
+    at least this, if those of the contract do; between closer limits there may be no possible sum
+    of weights.
+    """
+    load, low, high = float(contract.targets.sum()), contract.low, contract.high
+    with np.errstate(divide="ignore", over="ignore"):
+        fitting = np.where(density > 0, contract.caps / density, np.inf)
+    for free in (margin, margin / 2, margin / 4, 0.0):
+        most = np.maximum(np.minimum(high, fitting * (1 - free)), np.minimum(low + heaviest, high))
+        middle = np.where(most < high, np.minimum(contract.targets, (low + most) / 2), np.inf)
+        targets = np.minimum(contract.targets, middle)
+        room = most - targets
+        short = load - float(targets.sum())
+        if short <= float(room.sum()):
+            more = room * (short / room.sum()) if short > 0 else np.zeros(contract.k)
+            return Contract(targets + more, low, most, contract.caps)
+    return Contract(contract.targets, low, high, contract.caps)

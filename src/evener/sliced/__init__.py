@@ -8,8 +8,7 @@ rows.py          SlicedGraph, the input of all other modules, and a graph in mem
 blocks.py        divides a graph: makes clusters, divides their graph, refines borders
 uneven.py        divides graphs of uneven degrees
 border_graph.py  the graph of borders, with exact messages, for predicted seconds
-recounting.py    counts figures of blocks independently of the partitioners
-counted.py       figures derived from these counts
+recounting.py    counts what blocks hold and send
 facts.py         figures that sizes and contracts need; the same rows with other weights
 files.py         a file that is read slice by slice
 memory.py        the memory that dividing a graph needs

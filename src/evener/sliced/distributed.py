@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, IntVector
-from evener.errors import InputError
+from evener.errors import InputError, UsageError
 from evener.graphs import graph_kernels
 from evener.graphs.graph_checks import index_type
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
@@ -450,6 +450,11 @@ def _own_range(path: str | Path, comm: Comm, options: Mapping[str, Any]) -> Read
 def _whole(path: str | Path, options: Mapping[str, Any]) -> ReadRows:
     reading = read(path, **options)
     graph = reading.undirected
+    if graph.together is not None:
+        raise UsageError(
+            "graphs on ranks cannot keep vertices together",
+            hint="Plan in one process, without mpiexec.",
+        )
     passed = Passed(graph.xadj, graph.adjncy, None, graph.vwgt, graph.adjwgt, graph.coords, None)
     sizes = graph.bytes_per_vertex, graph.bytes_per_edge
     return ReadRows(passed, *sizes, tuple(reading.notes), dict(reading.inputs))

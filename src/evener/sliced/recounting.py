@@ -1,8 +1,7 @@
 """Counts the figures of blocks of a graph in slices again; every row is read once.
 
-The recount takes rows and blocks, and shares no code with the partitioners. It stores the blocks,
-four bytes per vertex, the connected pieces found so far, and a table of the pairs of blocks that
-exchange values.
+It stores the blocks, four bytes per vertex, the connected pieces found so far, and a table of the
+pairs of blocks that exchange values.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
-from evener.plans.recount.blocks import BlockCounts
+from evener.plans.counts import BlockCounts
+from evener.plans.exchange_costs import Quotient
 from evener.plans.workload import WEIGHTS, Workload
 from evener.sliced import recounting_kernels as kernels
 from evener.sliced.recounting_kernels import EMPTY, PairTable, Sums
@@ -52,21 +52,17 @@ def recounted_in_slices(
     joined = np.arange(graph.n_local, dtype=np.int32)
     found = _counted_rows(graph, blocks, joined, k)
     pieces = _pieces(graph, blocks, joined, k)
-    sender, receiver, values = found.exchange(k)
+    sender, receiver = np.divmod(found.keys, k)
+    starts = np.searchsorted(sender, np.arange(k + 1))
     sums = found.sums
     weights, inside = _work(sums, costs.workload)
     return BlockCounts(
         weights=weights[:, None],
         vertices=sums.vertices,
         bytes=costs.per_vertex * sums.vertices + costs.per_edge * sums.entries,
-        boundary=sums.vertices - sums.inside,
         components=pieces,
-        neighbours=np.bincount(sender, minlength=k).astype(np.int64),
-        volumes=np.bincount(sender, values, k).astype(np.int64),
         interior=np.divide(inside, weights, out=np.ones(k), where=weights > 0),
-        sender=sender,
-        receiver=receiver,
-        values=values,
+        between=Quotient(starts, receiver, found.values, np.empty(0), sums.vertices - sums.inside),
         edge_cut=found.cut / 2,
     )
 
@@ -96,11 +92,6 @@ class _Counted:
     keys: IntVector
     values: IntVector
     cut: float
-
-    def exchange(self, k: int) -> tuple[IntVector, IntVector, IntVector]:
-        """Return sender, receiver and values of each message."""
-        sender, receiver = np.divmod(self.keys, k)
-        return sender, receiver, self.values
 
 
 def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Counted:

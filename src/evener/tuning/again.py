@@ -54,6 +54,11 @@ def tuned(
             "the weights of the graph are not those of the plan",
             hint="Read the graph with the options that the plan was made with, and pass it.",
         )
+    if plan.graph.get("groups") and taken.graph.together is None:
+        raise InputError(
+            "the plan keeps vertices together, but the graph has no groups",
+            hint="Read the graph with the plan's option together, or set graph.together.",
+        )
     options = options_of(plan.options, plan.workload)
     if options.epsilon <= EVEN:
         return planned(graph, platform, options, notes=notes, progress=progress)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evener.errors import InputError
+from evener.errors import InputError, UsageError
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io.read import read
@@ -290,3 +290,20 @@ def test_a_ring_of_two_cells_has_two_faces_between_them():
 def test_coupled_names_cells(coupled):
     with pytest.raises(InputError, match="coupled"):
         Mesh(np.eye(3, 2), [0, 3], [0, 1, 2], [5], coupled=coupled)
+
+
+@pytest.mark.parametrize("couplings", [True, False])
+def test_coupled_cells_share_a_block(tmp_path, couplings):
+    path = tmp_path / "ring.msh"
+    path.write_text(msh_2(PYFR, PERIODIC_2))
+    reading = read(path, together="coupled", couplings=couplings)
+    together = reading.undirected.together
+    groups = {
+        tuple(np.flatnonzero(together == number).tolist())
+        for number in set(together.tolist()) - {-1}
+    }
+    assert groups == ROUND
+    assert reading.asked["together"] == "coupled"
+    assert read(path).undirected.together is None
+    with pytest.raises(UsageError, match="divided by cells"):
+        read(path, together="coupled", by="points")

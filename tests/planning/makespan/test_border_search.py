@@ -18,7 +18,6 @@ from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
 from evener.platforms.device import Connection, Device, Link
 from evener.platforms.platform import Platform
-from evener.sliced.counted import quotient_of
 from evener.sliced.recounting import recounted_in_slices
 from evener.sliced.rows import InMemoryGraph
 
@@ -87,7 +86,7 @@ def test_the_same_as_the_recount(weighted):
     # Block 6 is empty.
     part = np.random.default_rng(1).integers(0, k - 1, graph.n).astype(np.int32)
     found, counts = exchanges_of(sliced, part, k), recounted_in_slices(sliced, part, k)
-    between = quotient_of(counts)
+    between = counts.between
     for name in ("starts", "other", "sent", "boundary"):
         np.testing.assert_array_equal(getattr(found.between, name), getattr(between, name))
     np.testing.assert_allclose(found.loads, counts.weights[:, 0])

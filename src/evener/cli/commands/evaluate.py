@@ -81,9 +81,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read graph and partition, evaluate, print; the exit code does not depend on the contract."""
+    from evener.graphs.joined import split_groups
     from evener.planning.evaluate import evaluate
     from evener.planning.in_memory import describe
     from evener.plans.plan import arcs_remark
+    from evener.wording import plural
 
     filters = stream_evaluation_options_from(args, add_arguments)
     if filters is not None:
@@ -109,9 +111,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
         verdict = f"{verdict} {remark}"
     out.say(verdict)
     out.say(f"Judged by {terms.source}.")
+    of_groups: dict[str, int] = {}
+    if graph.together is not None:
+        of_groups["split_groups"] = split = split_groups(partition.part, graph.together)
+    if any(of_groups.values()):
+        groups = plural(split, "group is", "groups are")
+        out.say(f"{groups} in several blocks, although the vertices of a group must share one.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
     out.result({**evaluation_to_dict(judged, platform), "verdict": verdict,
-                "judged_by": terms.source, "limits": bottleneck})  # fmt: skip
+                "judged_by": terms.source, "limits": bottleneck,
+                **of_groups})  # fmt: skip
     return 0
 
 

@@ -12,14 +12,14 @@ not exclude good borders between blocks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray
 from evener.graphs.graph import Graph
+from evener.graphs.joined import JoinedVertices, graph_of_groups
 from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk, contracted
 
 # Powers below SLOW in the first steps, or above STEEP later, indicate clusters. Measured powers:
@@ -52,19 +52,7 @@ def _weight(level: GraphLevel) -> float:
     return float(level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size)
 
 
-@dataclass(frozen=True, eq=False)
-class Bundled:
-    """A graph with bundled leaves; of (n,): its vertex for each vertex of the original graph."""
-
-    graph: Graph
-    of: npt.NDArray[np.int64]
-
-    def spread(self, blocks: Part) -> Part:
-        """Return the blocks (n,) of the original vertices, from those of the bundled graph."""
-        return np.asarray(blocks[self.of], np.int32)
-
-
-def bundled(graph: Graph, smallest: float) -> Bundled | None:
+def bundled(graph: Graph, smallest: float) -> JoinedVertices | None:
     """Return the graph with the leaves of hubs in bundles of weight up to smallest / PER_BLOCK.
 
     If vertices have several weights, the first counts. Returns None if the graph is small, or would
@@ -76,7 +64,8 @@ def bundled(graph: Graph, smallest: float) -> Bundled | None:
         return None
     heads = leader == np.arange(graph.n)
     of = (np.cumsum(heads) - 1)[leader]
-    return Bundled(_contracted(graph, of, int(heads.sum()), weights), of)
+    count = int(heads.sum())
+    return JoinedVertices(graph_of_groups(graph, of, count, np.bincount(of, weights, count)), of)
 
 
 def leaves_shrunk(level: GraphLevel, heaviest: float, threads: int) -> Shrunk | None:
@@ -120,22 +109,3 @@ def _leaders(
     leader = np.arange(n)
     leader[leaves] = leaves[np.flatnonzero(first)[np.cumsum(first) - 1]]
     return leader
-
-
-def _contracted(
-    graph: Graph, of: npt.NDArray[np.int64], count: int, weights: npt.NDArray[np.float64]
-) -> Graph:
-    """Return the contracted graph with `count` vertices; weights and edge weights are added."""
-    u = np.repeat(of, graph.degrees)
-    v = of[graph.adjncy]
-    keys, place = np.unique(u * count + v, return_inverse=True)
-    edges = np.ones(v.size) if graph.adjwgt is None else graph.adjwgt.astype(np.float64)
-    adjwgt = np.bincount(place, edges, keys.size)
-    apart = keys // count != keys % count  # two leaves whose only edge joins them may be bundled
-    keys, adjwgt = keys[apart], adjwgt[apart]
-    xadj = np.searchsorted(keys, np.arange(count + 1) * count)
-    if graph.adjwgt is None or graph.adjwgt.dtype.kind == "i":
-        adjwgt = adjwgt.astype(np.int64)
-    return Graph(
-        xadj, (keys % count).astype(np.int32), np.bincount(of, weights, count), adjwgt
-    )  # fmt: skip

@@ -7,6 +7,7 @@ best are planned, and each set has a row with its seconds, money and energy.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Unpack
 
 import numpy as np
@@ -15,6 +16,7 @@ from evener.arrays import IntVector
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.files.steps import LoggedSteps
 from evener.graphs.graph import Graph
+from evener.graphs.joined import joined
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.planning.advise.choices import KNEE, AdviceRows, advice_of
 from evener.planning.advise.set_plans import Confirmed, SetPlan, SetPlanner, confirm
@@ -50,6 +52,9 @@ def advise(
     graph, tell = taken.graph, progress or LoggedSteps("advising")
     options.workload.refuse_parts_of_faces(graph)
     _refuse_what_has_no_seconds(graph)
+    if graph.together is not None:
+        graph = joined(options.workload.weighted(graph)).graph
+        options = replace(options, workload=options.workload.without_work())
     tell("estimating sets of devices", 0.0)
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)
     found = search_sets(planner.estimator)

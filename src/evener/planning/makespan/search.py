@@ -12,13 +12,14 @@ is slower than a baseline.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, Part
 from evener.errors import NotFoundError
 from evener.graphs.graph import Graph
+from evener.graphs.joined import joined
 from evener.machine_code.clock import cpu_seconds
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
@@ -103,6 +104,11 @@ def solve_seconds(
     a block. Raises InfeasibleError if the graph does not fit. The same arguments give the same
     result, whatever the number of threads.
     """
+    if graph.together is not None:
+        small = joined(options.workload.weighted(graph))
+        options = replace(options, workload=options.workload.without_work())
+        solved = solve_seconds(small.graph, platform, options, progress=progress)
+        return replace(solved, part=small.spread(solved.part))
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
     problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from evener.plans.partition import Contract
-from evener.sliced.counted import limits_within_memory
+from evener.sizing.contracts import limits_within_memory
 
 
 def test_limits_leave_some_memory_free_and_hold_the_load():
