@@ -65,6 +65,11 @@ class Preset:
     anew: Spread | None = THOROUGH
     most_anew: int = 20_000
 
+    def with_cuts_on_all_levels(self) -> Preset:
+        """Return the preset with at least one round of minimum cuts on each coarse level."""
+        cutting = replace(self.cutting, rounds=max(self.cutting.rounds, 1))
+        return replace(self, cutting=cutting)
+
 
 # Numbers are set by hand and checked by benchmarks/partitioners.py; why was not recorded.
 PRESETS = {
