@@ -1,5 +1,7 @@
 """Graphs of clusters are recognised; bundles of leaves are light, of one hub, and lose nothing."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from evener.partitioning.label_propagation import propagation
 from evener.partitioning.label_propagation.cycles import state_for_cut
 from evener.partitioning.label_propagation.propagation import propagation_blocks
 from evener.partitioning.levels import clusters
-from evener.partitioning.levels.clusters import bundled, has_clusters
+from evener.partitioning.levels.clusters import bundled, kind_of
 from evener.partitioning.levels.levels import GraphLevel, finest, shrink_freely
 from evener.partitioning.multilevel import multilevel
 from evener.partitioning.multilevel.multilevel import multilevel_blocks, vertex_order
@@ -56,6 +58,19 @@ def communities(count, each, degree, seed):
     return Graph.from_edges(count * each, u, v)
 
 
+def box(n, *, diagonals):
+    """A cube of n vertices along each edge; with diagonals, all 26 around a vertex are near it."""
+    at = np.arange(n**3).reshape(n, n, n)
+    near = [o for o in product((-1, 0, 1), repeat=3) if o > (0, 0, 0)]
+    near = near if diagonals else [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    ends = [
+        (at[tuple(slice(max(0, -d), n - max(0, d)) for d in o)].ravel(),
+         at[tuple(slice(max(0, d), n - max(0, -d)) for d in o)].ravel())
+        for o in near
+    ]  # fmt: skip
+    return Graph.from_edges(n**3, *(np.concatenate(side) for side in zip(*ends, strict=True)))
+
+
 def shrunk(graph, k):
     graph = graph.with_(coords=None)
     level = finest(graph, vertex_order(graph), None, UNIT, 1)
@@ -73,17 +88,30 @@ MESHES = {
 @pytest.mark.parametrize("k", [3, 16])
 @pytest.mark.parametrize("mesh", MESHES)
 def test_meshes_have_no_clusters(mesh, k):
-    assert not has_clusters(shrunk(MESHES[mesh](), k))
+    assert kind_of(shrunk(MESHES[mesh](), k)) == "mesh"
+
+
+@pytest.mark.parametrize("diagonals", [False, True])
+def test_grids_in_3_d_are_solid_and_bisected_as_a_whole(diagonals, monkeypatch):
+    graph = box(32 if diagonals else 60, diagonals=diagonals)
+    assert kind_of(shrunk(graph, 16)) == "solid"
+    contract = unit_contract(graph.n, [1] * 16, 0.03)
+    found = cut(graph, multilevel_blocks(graph, contract, seed=3).part)
+    monkeypatch.setattr(multilevel, "kind_of", lambda _: "mesh")
+    alone = cut(graph, multilevel_blocks(graph, contract, seed=3).part)
+    assert found <= alone
+    if not diagonals:
+        assert found < 0.95 * alone
 
 
 @pytest.mark.parametrize(("count", "each", "degree"), [(16, 250, 10), (60, 80, 8), (200, 20, 12)])
 def test_random_clusters_are_found(count, each, degree):
-    assert has_clusters(shrunk(ring_of_clusters(count, each, degree, 4), 8))
+    assert kind_of(shrunk(ring_of_clusters(count, each, degree, 4), 8)) == "clusters"
 
 
 def test_graphs_without_edges_and_small_ones_have_none():
-    assert not has_clusters(shrunk(Graph.from_edges(5000, [], []), 4))
-    assert not has_clusters(shrunk(grid(5, 5), 2))
+    assert kind_of(shrunk(Graph.from_edges(5000, [], []), 4)) == "mesh"
+    assert kind_of(shrunk(grid(5, 5), 2)) == "mesh"
 
 
 @pytest.mark.parametrize("preset", ["default", "strong"])
@@ -110,7 +138,7 @@ def test_clusters_are_divided_with_less_cut_than_by_levels_alone(monkeypatch):
         )
 
     found = cuts()
-    monkeypatch.setattr(multilevel, "has_clusters", lambda _: False)
+    monkeypatch.setattr(multilevel, "kind_of", lambda _: "mesh")
     assert found < cuts()
 
 

@@ -1,4 +1,4 @@
-"""Recognises graphs made of clusters, and bundles the leaves of hubs.
+"""Recognises graphs made of clusters, and 3-D graphs; bundles the leaves of hubs.
 
 While a mesh of d dimensions is coarsened, the total edge weight falls with the number of vertices
 to the power of about 1/d. In a graph of random clusters it hardly falls while vertices of one
@@ -12,7 +12,7 @@ not exclude good borders between blocks.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,29 +22,36 @@ from evener.graphs.graph import Graph
 from evener.graphs.joined import JoinedVertices, graph_of_groups
 from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk, contracted
 
-# Powers below SLOW in the first steps, or above STEEP later, indicate clusters. Measured powers:
-# meshes in 2-D and 3-D: 0.28 to 0.6 in the first two steps, and up to 0.9 later; random clusters:
-# 0.12 to 0.25 in the first two steps; cliques and clusters of tens of vertices: above 1.
-SLOW, STEEP = 0.27, 1.0
+# Powers below SLOW in the first two steps that do not rise by RISING in the second, or powers above
+# STEEP later, indicate clusters. Measured in the first two steps: meshes in 2-D and cells in 3-D
+# 0.28 to 0.6; grids in 3-D 0.24 to 0.26; nodes of 3-D meshes from 0.05 to 0.18 in the first step to
+# 0.18 to 0.33 in the second; random clusters 0.06 to 0.21, hardly rising. Cliques and clusters of
+# tens of vertices: later above 1.
+SLOW, SLOW_IN_3D, RISING, STEEP = 0.22, 0.27, 1.2, 1.0
 FIRST = 2  # number of steps in which a slow fall is measured
 LEAST = 50_000  # [vertices] smaller graphs are divided fast enough without bundles
 SHRUNK = 0.5  # bundles are used only if at most this fraction of the vertices remains
 PER_BLOCK = 256  # least number of bundles in the smallest block
 
 
-def has_clusters(hierarchy: Hierarchy) -> bool:
-    """Return whether the edge weight fell differently than in a mesh during coarsening."""
+def kind_of(hierarchy: Hierarchy) -> Literal["mesh", "solid", "clusters"]:
+    """Return what the graph resembles, by the fall of the edge weight during coarsening.
+
+    "mesh": planar meshes and cells of 3-D meshes; "solid": 3-D grids and the nodes of 3-D meshes.
+    """
     levels = [level for level, _ in hierarchy.above] + [hierarchy.coarsest]
     if len(levels) <= FIRST:
-        return False
+        return "mesh"
     sizes = np.log([level.n for level in levels])
     weights = [_weight(level) for level in levels]
     if weights[0] == 0:
-        return False
+        return "mesh"
     left = np.log(np.maximum(weights, np.finfo(np.float64).tiny))
-    slow = left[0] - left[FIRST] < SLOW * (sizes[0] - sizes[FIRST])
-    steep = np.diff(left)[1:] < STEEP * np.diff(sizes)[1:]
-    return bool(slow or steep.any())
+    first = float((left[0] - left[FIRST]) / (sizes[0] - sizes[FIRST]))
+    powers = np.diff(left) / np.diff(sizes)
+    if (powers[1:] > STEEP).any() or (first < SLOW and powers[1] < RISING * powers[0]):
+        return "clusters"
+    return "solid" if first < SLOW_IN_3D else "mesh"
 
 
 def _weight(level: GraphLevel) -> float:

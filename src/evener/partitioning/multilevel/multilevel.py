@@ -25,7 +25,7 @@ from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisec
 from evener.partitioning.initial.diffusion import THOROUGH, Spread
 from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
-from evener.partitioning.levels.clusters import has_clusters
+from evener.partitioning.levels.clusters import kind_of
 from evener.partitioning.levels.levels import (
     GraphLevel,
     Hierarchy,
@@ -61,9 +61,10 @@ FREE_DIMENSIONS = 3  # 3-D graphs of any size are placed on the coarsest level, 
 # If (cut after rounding) / (cut of k-means of all points) is below this, distances misled k-means.
 MISLED_RATIO = 0.9
 LEAST_ANEW = 2_000  # [vertices] larger graphs are rounded twice; smaller ones are tried repeatedly
-# From this number of blocks, graphs of clusters are also divided by label propagation. It takes
-# three times as long, and fewer blocks contain whole clusters with either method.
-CLUSTERED_BLOCKS = {"fast": np.inf, "default": 5, "strong": 2}
+# From this number of blocks, graphs of clusters are also divided by label propagation, which takes
+# three times as long, and 3-D graphs without coordinates by bisection of the whole graph, whose
+# coarsening by pairs keeps the rows of a grid: 9 to 18 % less cut of grids.
+OTHER_STARTS = {"fast": np.inf, "default": 5, "strong": 2}
 # Coordinates are ignored if fewer than DISTINCT of SAMPLE points are distinct.
 SAMPLE, DISTINCT = 4096, 0.5
 
@@ -105,34 +106,35 @@ def multilevel_blocks(
     order, level = _in_order(graph, threads)
     task = MultilevelTask(contract, preset_for(preset, graph.n), seed, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
-    clusters = False
+    kind = "mesh"
     few = 1 < contract.k <= FEW_BLOCKS
     if few or points is None or graph.n <= MOST_PLACED or len(points) == FREE_DIMENSIONS:
         hierarchy = _shrunk_freely(level, task)
-        clusters = (
-            points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
-            and has_clusters(hierarchy)
-        )  # fmt: skip
-        if (
-            clusters and preset == "default" and not few
-        ):  # more rounding and searches help only meshes
+        if points is None and not by_levels and contract.k >= OTHER_STARTS[preset]:
+            kind = kind_of(hierarchy)
+        if kind == "clusters" and preset == "default" and not few:
+            # More rounding and searches help only meshes.
             task = replace(task, preset=PRESETS["fast"])
         if few:
             part, start = few_blocks(hierarchy, points, order, task)
         else:
             part, start = _place_on(hierarchy, points, task)
+        del hierarchy  # as large as the graph
     else:
         weights = np.empty(0) if graph.is_unit else level.vwgt
         balance = task.preset.balance
         start, _ = along_curve(points, weights, contract.targets, balance, threads)
         part = v_cycle(level, start, task, task.preset.rounding, doubted=True)
+    if kind == "solid":
+        halved = recursive_bisection(level, contract.targets, 2 * BALANCE, seed)
+        part = _better(level, v_cycle(level, halved, task), part, contract)
     for cycle in range(1, task.preset.cycles):
         part = v_cycle(level, part, replace(task, seed=seed + cycle))
     anew = task.preset.anew
-    if anew and LEAST_ANEW < graph.n <= task.preset.most_anew and not clusters:
+    if anew and LEAST_ANEW < graph.n <= task.preset.most_anew and kind != "clusters":
         again = replace(task, seed=seed + task.preset.cycles)
         part = _better(level, v_cycle(level, part.copy(), again, anew), part, contract)
-    if clusters:
+    if kind == "clusters":
         other = propagation_blocks(graph, contract, edge_weights(graph), preset=preset, seed=seed)
         part = _better(level, other[order], part, contract)
     if objective != "cut":
