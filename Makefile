@@ -65,9 +65,9 @@ test-fast: $(VENV)/.warm
 # Other people's programs, which read what Evener exports: Debian's need root to be installed; tests
 # of what is absent are skipped, and say so.
 DEBIAN := openfoam python3-petsc4py python3-dolfinx openmpi-bin hwloc slurmctld slurmd slurm-client \
-	munge g++ gfortran
+	munge g++ gfortran ocl-icd-libopencl1
 # PyPI has DOLFINx and PETSc of 2026 as a wheel for newer Pythons, which gets an environment of its own;
-# so does VTK, of which nothing else is needed.
+# so does VTK, of which nothing else is needed, and PyFR with an MPI and an OpenCL of PyPI.
 NEWER := python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.1[23]*/bin/python3)
 test-integrations: $(VENV)/.warm
 	-test "$$(id -u)" != 0 || DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
@@ -79,6 +79,9 @@ test-integrations: $(VENV)/.warm
 		-e . && break; done
 	-test -x $(VENV)/vtk/bin/python || { $(PYTHON) -m venv $(VENV)/vtk && \
 		$(VENV)/vtk/bin/pip install --quiet --disable-pip-version-check --no-deps vtk numpy; }
+	-test -x $(VENV)/pyfr/bin/pyfr || { $(PYTHON) -m venv $(VENV)/pyfr && \
+		$(VENV)/pyfr/bin/pip install --quiet --disable-pip-version-check pyfr==3.1 mpich \
+		pocl-binary-distribution==3.0; }
 	$(BIN)/pytest -n 2 -m integrations -rs tests/integrations
 
 # All kernels with bounds checked, and on small cases without the compiler.

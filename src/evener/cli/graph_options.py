@@ -64,9 +64,9 @@ class ReadOptions:
     )
     weights: str | None = option(
         "work per vertex: a file (FILE:COLUMN: one of its columns), the number of neighbours "
-        "(degree), a cell field of the mesh file, or weights by cell type or region (1 for "
-        "others) (default: 1 each)",
-        metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...",
+        "(degree), a cell field of the mesh file, weights by cell type or region (1 for others), "
+        "or the solution points of cells at a polynomial order (default: 1 each)",
+        metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...|order:P",
     )
 
     def given(self) -> dict[str, Any]:

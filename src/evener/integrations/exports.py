@@ -19,6 +19,7 @@ from evener.integrations import (
     ocean,
     openfoam,
     petsc,
+    pyfr,
     vtk,
 )
 from evener.integrations.requests import ExportFiles, ExportRequest
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
 class Exporter(NamedTuple):
     """A format of exports.
 
-    files(request) returns the files to write; needs: what the user must name after the plan.
+    files(request) returns the files to write; needs: what the user must name after the plan. adds:
+    whether the file that was read is written again, with the plan added.
     """
 
     files: Callable[[ExportRequest], ExportFiles]
     needs: Literal["nothing", "graph", "mesh"] = "nothing"
+    adds: bool = False
 
 
 EXPORTERS: dict[str, Exporter] = {
@@ -46,6 +49,7 @@ EXPORTERS: dict[str, Exporter] = {
     "mfem": Exporter(mfem.files),
     "openfoam": Exporter(openfoam.files, needs="mesh"),
     "petsc": Exporter(petsc.files),
+    "pyfr": Exporter(pyfr.files, needs="mesh", adds=True),
     "pvtu": Exporter(vtk.files, needs="mesh"),
     "schism": Exporter(ocean.schism),
 }
@@ -75,7 +79,8 @@ def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     if request.reading is not None:
         refuse_other_input(request.plan, request.reading, str(request.source))
     made = EXPORTERS[to].files(replace(request, force=force))
-    is_named = [made.folder / name for name in made.files] == [request.target]
+    named = [request.target, request.source if EXPORTERS[to].adds else None]
+    is_named = len(made.files) == 1 and made.folder / next(iter(made.files)) in named
     paths = write_together(made.folder, made.files, force=force or is_named)
     return Exported(made.folder, paths, made.notes)
 

@@ -96,8 +96,9 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
     coords: file with coordinates; files next to the input are found without this option.
     weights: file with the work per vertex (`FILE` or `FILE:COLUMN`); `degree`, the number of
-    neighbours; `cell:NAME`, a field of the mesh file; or `type:NAME=WEIGHT,...` or
-    `region:NAME=WEIGHT,...`, the weights of cells by type or region.
+    neighbours; `cell:NAME`, a field of the mesh file; `type:NAME=WEIGHT,...` or
+    `region:NAME=WEIGHT,...`, the weights of cells by type or region; or `order:P`, the number of
+    solution points of each cell for polynomials of order P.
     balance_each: add one weight per vertex for each cell "region" or each cell "type".
     format: the name of the format, instead of detecting it.
     constraint: which of several weights is used, from 0; None uses all.

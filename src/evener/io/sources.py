@@ -191,8 +191,9 @@ class Source:
 
     name: the file's name without a compression suffix. data: its unpacked content; empty for a
     folder, which only some formats use. sha256: the digest of the file on disk (for a folder, of
-    its files). notes: readers add a message for anything unusual. beside: digests of further files
-    that readers open, by name; there are none for standard input, which is called <stdin>.
+    its files; of a PyFR mesh, of its mesh-uuid). notes: readers add a message for anything unusual.
+    beside: digests of further files that readers open, by name; there are none for standard input,
+    which is called <stdin>.
     """
 
     path: Path
@@ -202,6 +203,10 @@ class Source:
     folder: bool = False
     notes: list[str] = field(default_factory=list)
     beside: dict[str, str] = field(default_factory=dict)
+
+    def identify(self, text: str) -> None:
+        """Replace the digest by that of `text`, for a file to which its program adds data."""
+        object.__setattr__(self, "sha256", hashlib.sha256(text.encode()).hexdigest())
 
     @property
     def suffix(self) -> str:

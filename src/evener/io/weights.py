@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
     from evener.graphs.polymesh import PolyMesh
 
-OF_MESH = ("cell:", "type:", "region:")  # weights that come from the mesh itself
+OF_MESH = ("cell:", "type:", "region:", "order:")  # weights that come from the mesh itself
 # Fields that state a cell's region, as named by the readers.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
 MOST_PARTS = 32  # max. weights per vertex with balance_each
@@ -51,6 +51,8 @@ def find_weights(
         cells = _cells_of(mesh, by, kind)
         if kind == "cell":
             return _from_field(source, cells, rest)
+        if kind == "order":
+            return _by_order(source, cells, rest)
         return _by_parts(source, cells, kind, rest)
     file, column = split_weights(spec)
     given = open_source(file)
@@ -231,6 +233,33 @@ def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> Nu
         weights[known[name]] = weight
     whole = bool((weights == np.rint(weights)).all() and weights.max() < 2.0**53)
     return weights.astype(np.int64) if whole else weights
+
+
+# Solution points of a cell at polynomial order p, by its short name; q = p + 1.
+_POINTS = {
+    "line": lambda q: q,
+    "tri": lambda q: q * (q + 1) // 2,
+    "quad": lambda q: q**2,
+    "tet": lambda q: q * (q + 1) * (q + 2) // 6,
+    "pyr": lambda q: q * (q + 1) * (2 * q + 1) // 6,
+    "prism": lambda q: q**2 * (q + 1) // 2,
+    "hex": lambda q: q**3,
+}
+_MOST_ORDER = 100
+
+
+def _by_order(source: Source, mesh: Mesh | PolyMesh, order: str) -> IntVector:
+    """Return the number of solution points (n,) of each cell for polynomials of this order."""
+    if not order.isascii() or not order.isdigit() or int(order) > _MOST_ORDER:
+        raise UsageError(
+            f"--weights order:{shortened(order, 40)} is not a whole number up to {_MOST_ORDER}"
+        )
+    weights = np.zeros(mesh.n_cells, np.int64)
+    for name, cells in cell_parts(source, mesh, "type").items():
+        if name not in _POINTS:
+            raise source.error(f"has {name} cells, whose number of solution points is not known")
+        weights[cells] = _POINTS[name](int(order) + 1)
+    return weights
 
 
 def cell_parts(source: Source, mesh: Mesh | PolyMesh, kind: str) -> dict[str, IntArray]:

@@ -166,8 +166,8 @@ def compare(
     chosen = [tools] if isinstance(tools, str) else list(tools)
     for tool in chosen:
         one_of("partitioner", tool, (*TOOLS, "auto"))
-    small = joined(options.workload.weighted(graph))
-    terms = terms_of(small.graph, platform, options)
+    weighted = options.workload.weighted(graph)
+    small, terms = joined(weighted), terms_of(weighted, platform, options)
     _load_kernels(small.graph)
     results = Comparisons()
     for i, tool in enumerate(chosen):
@@ -253,8 +253,9 @@ def own_cpu_seconds(
         return spent
     if spent is None or spent > MAX_REPEATED or TOOLS[made.tool].family == "external":
         return spent
-    small = joined(options.workload.weighted(graph)).graph
-    return divide(small, terms_of(small, platform, options), options, made.tool).cpu_seconds
+    weighted = options.workload.weighted(graph)
+    terms = terms_of(weighted, platform, options)
+    return divide(joined(weighted).graph, terms, options, made.tool).cpu_seconds
 
 
 def _load_kernels(graph: Graph) -> None:

@@ -151,7 +151,7 @@ def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Pro
     tell("sizes", 0.0)
     weighted = options.workload.weighted(graph)
     small = joined(weighted)
-    terms = terms_of(small.graph, platform, options)
+    terms = terms_of(weighted, platform, options)
     tell("partitioning", 0.05)
     raw = divide(small.graph, terms, options)
     tell("enforcing the contract", 0.75)

@@ -1,4 +1,4 @@
-"""Reads meshes in HDF5 and netCDF for the program `meshio_child`: CGNS, Exodus, MPAS, UGRID.
+"""Reads meshes in HDF5 and netCDF for the program `meshio_child`: CGNS, Exodus, MPAS, UGRID, PyFR.
 
 Loaded by its path, so that only NumPy, SciPy and h5py need to be importable. A mesh is returned in
 meshlane's form; the type of a block of cells is VTK's number.
@@ -6,7 +6,9 @@ meshlane's form; the type of a block of cells is VTK's number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -478,3 +480,119 @@ def _one_for_all(points: Any, cells: list[Any], same: Any) -> int:
         else:
             block.data = lowest[label[block.data]]
     return int(np.unique(same).size - np.unique(lowest[label[np.unique(same)]]).size)
+
+
+# PyFR's meshes, of its versions 3.1 and later: elements of each type with their nodes, and the
+# element and face at the other side of each face.
+
+# The type in VTK, and the corners of the reference element in VTK's order (wedges in Gmsh's).
+_QUAD = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
+_TRI = [(-1, -1), (1, -1), (-1, 1)]
+_PYFR: dict[str, tuple[int, list[Any]]] = {
+    "tri": (5, _TRI),
+    "quad": (9, _QUAD),
+    "tet": (10, [*((x, y, -1) for x, y in _TRI), (-1, -1, 1)]),
+    "hex": (12, [(x, y, z) for z in (-1, 1) for x, y in _QUAD]),
+    "pri": (13, [(x, y, z) for z in (-1, 1) for x, y in _TRI]),
+    "pyr": (14, [*((x, y, -1) for x, y in _QUAD), (0, 0, 1)]),
+}
+_SIDE = re.compile(r"eles/(\w+)/(?:face/)?\d+$")  # in the codec of format 1, or of format 2
+_AGAIN = "`pyfr import` of PyFR 3.1 or later writes such meshes."
+
+
+def pyfrm(path: str) -> Any:
+    """Return the elements type by type in alphabetical order, as PyFR's partitioners number them.
+
+    `pairs` of the result: "coupled", the elements at both sides of each periodic face, and "faces",
+    of each face between two elements, periodic or not, (p, 2) each. Cell fields
+    `partitioning NAME`: the rank of each element. Only the corners of curved elements are read.
+    """
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        if not {"eles", "nodes", "codec", "mesh-uuid"} <= set(file):
+            raise HdfUnreadError("is not a mesh of PyFR 3.1 or later", _AGAIN)
+        types = sorted(file["eles"])
+        if unknown := [name for name in types if name not in _PYFR]:
+            raise HdfUnreadError(f"has elements of the type {unknown[0]}", _AGAIN)
+        elements = {name: file[f"eles/{name}"][()] for name in types}
+        sizes = np.array([len(one) for one in elements.values()])
+        first = dict(zip(types, (np.cumsum(sizes) - sizes).tolist(), strict=True))
+        n = int(sizes.sum())
+        begin = _begins(file, first)
+        cells = [
+            _elements(name, elements[name]["nodes"], file[f"eles/{name}"].attrs.get("pts"))
+            for name in types
+        ]
+        faces = [_faces(elements[name]["faces"], first[name], begin, n) for name in types]
+        periodic = [one[()] for one in file["periodic"].values()] if "periodic" in file else []
+        coupled = [_numbers(one.reshape(-1, 2), begin, n) for one in periodic if one.size]
+        mesh = _mesh(file["nodes"]["location"], cells, _partitionings(file, types, elements), [])
+        mesh.pairs = {
+            "coupled": np.concatenate([np.empty((0, 2), np.int64), *coupled]),
+            "faces": np.concatenate([np.empty((0, 2), np.int64), *faces]),
+        }
+        mesh.uuid = file["mesh-uuid"][()].decode("ascii")
+    return mesh
+
+
+def _elements(name: str, nodes: Any, places: Any) -> SimpleNamespace:
+    """Return a block of elements; nodes (n, s); places (s, d): of the nodes in the reference."""
+    kind, corners = _PYFR[name]
+    places = np.zeros((0, 1)) if places is None else np.asarray(places)
+    found = (
+        [np.flatnonzero((places == np.array(one)).all(axis=1)) for one in corners]
+        if (places.ndim == 2 and places.shape == (nodes.shape[-1], len(corners[0])))
+        else []
+    )
+    if not found or any(one.size != 1 for one in found):
+        raise HdfUnreadError(f"does not say which nodes of {name} elements are corners", _AGAIN)
+    return SimpleNamespace(type=kind, data=nodes[:, np.concatenate(found)])
+
+
+def _begins(file: Any, first: dict[str, int]) -> Any:
+    """Return the first element of the type that each entry of the codec names; -1: none."""
+    codec = [_SIDE.match(one.decode("utf-8", "replace")) for one in file["codec"][()]]
+    return np.array([first.get(one[1], -1) if one else -1 for one in codec] or [-1])
+
+
+def _faces(faces: Any, first: int, begin: Any, n: int) -> Any:
+    """Return both elements of each inner face (p, 2), once, the lower number first."""
+    element, _ = np.nonzero(faces["off"] >= 0)  # others are boundaries
+    other = _numbers(faces[faces["off"] >= 0], begin, n)
+    pairs = np.column_stack([element + first, other])
+    return pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _numbers(sides: Any, begin: Any, n: int) -> Any:
+    """Return the elements of these sides, numbered over all types."""
+    inside = (sides["cidx"] >= 0) & (sides["cidx"] < begin.size)
+    start = begin[np.where(inside, sides["cidx"], 0)]
+    found = start + sides["off"]
+    if not inside.all() or (start < 0).any() or (found < 0).any() or (found >= n).any():
+        raise HdfUnreadError("connects elements that do not exist", _AGAIN)
+    return found.astype(np.int64)
+
+
+def _partitionings(file: Any, types: list[str], elements: dict[str, Any]) -> dict[str, Any]:
+    """Return the rank of each element by name of the partitioning, a list by type."""
+    found: dict[str, Any] = {}
+    for name, group in file.get("partitionings", {}).items():
+        listed, regions = group["eles"][()], np.asarray(group["eles"].attrs["regions"])
+        sizes = [len(elements[one]) for one in types]
+        if regions.ndim != 2 or regions.shape[1] != len(types) + 1 or listed.size != sum(sizes):
+            raise HdfUnreadError(f"has a partitioning {name!r} of another mesh", _AGAIN)
+        ranks = [np.full(size, -1) for size in sizes]
+        for rank, ends in enumerate(regions.tolist()):
+            for one, (begin, end) in enumerate(pairwise(ends)):
+                own = listed[max(begin, 0) : max(end, 0)]
+                if own.size and (own.min() < 0 or own.max() >= sizes[one]):
+                    raise HdfUnreadError(f"has a partitioning {name!r} of another mesh", _AGAIN)
+                ranks[one][own] = rank
+        if any((one < 0).any() for one in ranks):
+            raise HdfUnreadError(
+                f"has elements without a rank in its partitioning {name!r}", _AGAIN
+            )
+        if len(regions) > 1:
+            found[f"partitioning {name}"] = ranks
+    return found

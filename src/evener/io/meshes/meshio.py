@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from evener.errors import InputError
 from evener.files.temporary import private_folder
 from evener.graphs.cell_kernels import BASE, DIM, FACE, FACE_SIZE, N_FACES
 from evener.graphs.foreign import MeshioMesh
-from evener.graphs.mesh import Fields, Mesh
+from evener.graphs.mesh import Fields, Mesh, graph_by_faces
 from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio_child
 from evener.io.meshes.rows import make_mesh, note_unused, ragged
@@ -35,6 +36,7 @@ FORMATS = {
     ".xdmf": "xdmf",
     ".xmf": "xdmf",
     ".cgns": "cgns",
+    ".pyfrm": "pyfrm",
     ".med": "med",
     ".h5m": "h5m",
     ".hmf": "hmf",
@@ -134,7 +136,8 @@ def read_as(source: Source, name: str) -> Mesh | PolyMesh:
             raise source.error(facts["error"], hint=facts.get("hint"))
         with np.load(place / "arrays.npz", allow_pickle=False) as archive:
             arrays = dict(archive)
-    return _mesh(source, arrays, facts)
+    mesh = _mesh(source, arrays, facts)
+    return _of_pyfr(source, mesh, arrays, facts["uuid"]) if name == "pyfrm" else mesh
 
 
 def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh | PolyMesh:
@@ -157,6 +160,24 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
         point_data=_named(arrays, "point", facts),
         **faces,
     )
+
+
+def _of_pyfr(source: Source, mesh: Mesh | PolyMesh, arrays: dict[str, Any], uuid: str) -> Mesh:
+    """Return a PyFR mesh with its periodic pairs; it is identified by its mesh-uuid.
+
+    Raises InputError if the file's faces are not those of the cells' corners.
+    """
+    assert isinstance(mesh, Mesh)
+    mesh = replace(mesh, coupled=arrays["coupled"], exchange="faces", together=True)
+    graph = mesh.dual_graph()
+    u, v = arrays["faces"].T
+    stated = graph_by_faces(mesh.n_cells, u, v, None)
+    if not np.array_equal(graph.adjncy, stated.adjncy) or not np.array_equal(
+        graph.edge_weights(), stated.edge_weights()
+    ):
+        raise source.error("connects cells that do not share the corners of a face")
+    source.identify(f"PyFR mesh {uuid}")
+    return mesh
 
 
 def _run(source: Source, name: str, folder: Path) -> int:

@@ -31,7 +31,7 @@ _EXTRAS = {"h5py": "meshes"}  # packages that belong to an extra of Evener
 
 # Evener's readers, by module; if a reader returns None, meshlane reads the file.
 _OWN = {
-    **dict.fromkeys(("cgns", "exodus", "netcdf"), "hdf_arrays"),
+    **dict.fromkeys(("cgns", "exodus", "netcdf", "pyfrm"), "hdf_arrays"),
     **dict.fromkeys(("vtk", "vtu"), "vtk_arrays"),
 }
 _WAY = "ParaView or Gmsh may convert it to .vtk or .msh, unless it is damaged."
@@ -168,7 +168,9 @@ def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays |= {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
     arrays |= {f"cell{i}": values for i, values in enumerate(cell_data.values())}
     arrays |= {f"point{i}": values for i, values in enumerate(point_data.values())}
-    return arrays, {"cell": list(cell_data), "point": list(point_data), "notes": notes}
+    arrays |= getattr(found, "pairs", {})
+    facts = {"cell": list(cell_data), "point": list(point_data), "notes": notes}
+    return arrays, facts | {"uuid": getattr(found, "uuid", "")}
 
 
 def _cells(found: Any) -> tuple[Any, Any, Any]:

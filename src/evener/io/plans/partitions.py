@@ -22,6 +22,7 @@ from evener.graphs.polymesh import PolyMesh
 from evener.io.archives import write_arrays
 from evener.io.plans.binary import binary
 from evener.io.plans.parts import quoted
+from evener.io.sources import find_file
 from evener.plans.contiguous import contiguous
 from evener.wording import meant, printable
 
@@ -279,16 +280,26 @@ EXPORTS: dict[str, Export] = {
 }
 
 
+def is_of_pyfr(path: str | Path) -> bool:
+    """Return whether `path` is the name of a partitioning in PyFR's mesh file: MESH.pyfrm#NAME."""
+    mesh, marked, _ = str(path).rpartition("#")
+    return bool(marked) and mesh.lower().endswith(".pyfrm") and find_file(Path(path)) is None
+
+
 def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | None = None) -> Part:
     """Return the block, from 0 on, of each of n vertices, from any tool's file.
 
     Formats are recognised by content: METIS (one block per line), Scotch (a mapping), Evener's
     binary format, NumPy's .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`,
-    JSON, OpenFOAM's labelList, MFEM's partitioning file; plain or packed. labels (n,): the graph's
+    JSON, OpenFOAM's labelList, MFEM's partitioning file; plain or packed; `MESH.pyfrm#NAME`, a
+    partitioning in a mesh file of PyFR. labels (n,): the graph's
     labels, needed to sort a CSV file with names of vertices. Raises InputError, with the line if
     there is one, for another length, blocks below 0 or above 2^31 - 1, missing or repeated
     vertices, and anything that is not a number.
     """
     from evener.io.plans import parts
 
+    if is_of_pyfr(path):
+        mesh, _, name = str(path).rpartition("#")
+        return parts.of_pyfr(mesh, name, n)
     return parts.parse(path, n, None if labels is None else [str(label) for label in labels])

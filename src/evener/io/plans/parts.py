@@ -69,6 +69,23 @@ def parse(path: str | Path, n: int, labels: Labels) -> Part:
     return blocks.astype(np.int32)
 
 
+def of_pyfr(path: str, name: str, n: int) -> Part:
+    """Return the rank of each element (n,) in a partitioning of PyFR's mesh file."""
+    from evener.io.meshes import meshio
+
+    source = open_source(path)
+    mesh = meshio.read(source)
+    marked = "partitioning "
+    found = mesh.cell_data.get(marked + name)
+    if found is None:
+        known = [one.removeprefix(marked) for one in mesh.cell_data if one.startswith(marked)]
+        there = f"There are: {', '.join(known)}." if known else "It has none for several ranks."
+        raise source.error(f"has no partitioning {name!r}", hint=there)
+    if len(found) != n:
+        raise source.error(f"contains blocks of {len(found):,} vertices; {n:,} are needed")
+    return np.asarray(found, np.int32)
+
+
 def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.int64]]:
     """Return the reader for the format of the content."""
     head = source.head.lstrip()

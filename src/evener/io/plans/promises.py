@@ -19,6 +19,7 @@ from evener.io.archives import read_arrays
 from evener.io.json_text import loads
 from evener.io.machines.platform_dicts import platform_to_dict
 from evener.io.plans.manifest import contract_of, contract_to_dict
+from evener.io.plans.partitions import is_of_pyfr
 from evener.io.plans.plan import plan_in
 from evener.io.sources import open_source, without_packing
 from evener.plans.partition import Contract
@@ -105,6 +106,8 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
     k: number of devices; None if only the terms of plans are wanted. Raises InputError for invalid
     terms.
     """
+    if is_of_pyfr(path):
+        return None
     plan = plan_in(path)
     if plan is not None:
         return promise_of(plan)
