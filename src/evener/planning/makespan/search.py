@@ -53,9 +53,9 @@ from evener.sizing.contracts import contract_for_seconds
 from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
-# runs, which bounds the time of large cases. Plans with other values of these, and of all below,
-# 2026-11: docs/results/README.md, Seconds.
-MIN_COARSE_RUNS, DEVICES_OVER_RUNS = 4, 512
+# runs, and the graph 8,192 vertices for each, which bounds the time. Plans with other values of
+# these, and of all below, 2026-11: docs/results/README.md, Seconds.
+MIN_COARSE_RUNS, DEVICES_OVER_RUNS, VERTICES_PER_RUN = 4, 512, 1 << 13
 CLUSTER_RUNS = 24  # the most where the graph is one of clusters, on which a plan costs little
 # Coarse plans that are projected to the graph: two at most, within 5 % of the best.
 MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.05
@@ -313,8 +313,9 @@ def coarse_plans(
         problem, estimator.equal_finish, options.threads, contracted=effort.contracted
     )
     sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
-    runs = min(CLUSTER_RUNS if effort.contracted else effort.coarse_runs, DEVICES_OVER_RUNS // k)
-    found = search.best(sets, max(runs, MIN_COARSE_RUNS), seed)
+    wished = CLUSTER_RUNS if effort.contracted else min(effort.coarse_runs, n // VERTICES_PER_RUN)
+    runs = max(min(wished, DEVICES_OVER_RUNS // k), MIN_COARSE_RUNS)
+    found = search.best(sets, runs, seed)
     good = [one for one in found if one.seconds <= PROJECTED_WITHIN * found[0].seconds]
     return present(
         *(
