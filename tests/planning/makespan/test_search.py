@@ -11,7 +11,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.planning.compare import rival_of
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import HaloLaw
-from evener.planning.device_sets.sets import few_sets, sets_in_line
+from evener.planning.device_sets.sets import every_set, few_sets
 from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.search import starts_of
@@ -269,18 +269,9 @@ def estimator(speeds, alpha=1e-6):
     return Estimator(HaloLaw(10_000, 4.0, 0.5, 6.0), costs, 10_000.0)
 
 
-def test_all_sets_of_few_devices_are_tried_for_slabs():
-    few = sets_in_line(estimator([1e8] * 5))
-    assert few.shape == (31, 5)
-    assert few[0].all()
-    assert np.unique(few, axis=0).shape == (31, 5)
-    many = estimator([1e8] * 12)
-    assert np.array_equal(sets_in_line(many), few_sets(many))
-
-
 def test_of_sets_of_devices_alike_one_is_tried_the_least_estimate_first():
     one = estimator([1e8, 1e8, 1e8, 3e7])
-    starts = starts_of(one, sets_in_line(one), one.blocks, np.inf)
+    starts = starts_of(one, every_set(4), one.blocks, np.inf)
     seconds = [start.seconds for start in starts]
     assert seconds == sorted(seconds)
     kinds = {tuple(sorted(one.kinds[start.loads > 0].tolist())) for start in starts}
@@ -292,5 +283,5 @@ def test_of_sets_of_devices_alike_one_is_tried_the_least_estimate_first():
 
 def test_sets_estimated_to_take_longer_than_the_best_are_left_out():
     one = estimator([1e8, 1e8], alpha=1.0)
-    starts = starts_of(one, sets_in_line(one), one.blocks, 2e-4)
+    starts = starts_of(one, few_sets(one), one.blocks, 2e-4)
     assert [start.name for start in starts] == ["one device"]

@@ -105,7 +105,7 @@ class SetPlanner:
     def _best_slabs(self, mask: BoolArray) -> Candidate | None:
         """Return the fastest slabs of these devices (k,), at sizes that allow for their halos."""
         equal_finish = self.estimator.equal_finish
-        rounds = SizeRounds(CandidateMaker(self.problem), equal_finish, self._swaps, drop=False)
+        rounds = SizeRounds(CandidateMaker(self.problem), equal_finish, self._swaps)
         loads = equal_finish.loads_of(mask[None], self.estimator.slabs).loads[0]
         turns = EFFORTS[self.options.preset].slab_rounds
         tried = rounds.run("", loads, turns, SLAB_POWER, lambda now, _: self._slabs.blocks(now))

@@ -1,12 +1,11 @@
 """Choose which sets of devices are estimated: a few for a plan, many more for advice.
 
-A plan's search only begins with the sets of `few_sets` and `sets_in_line`; evener.planning.makespan
-lists the rules by which devices are left out. For advice, `search_sets` looks for the best set of
-every size. Up to 10 devices, every set is estimated. With more devices, these sets are: the first
-devices of several orders (fastest first, node by node, kind by kind); sets from which devices or
-whole groups were removed one after another, each time the one whose removal gives the lowest
-estimate; and the best of these sets with single devices exchanged. The same input gives the same
-sets.
+A plan's search only begins with the sets of `few_sets`; evener.planning.makespan lists the rules by
+which devices are left out. For advice, `search_sets` looks for the best set of every size. Up to 10
+devices, every set is estimated. With more devices, these sets are: the first devices of several
+orders (fastest first, node by node, kind by kind); sets from which devices or whole groups were
+removed one after another, each time the one whose removal gives the lowest estimate; and the best
+of these sets with single devices exchanged. The same input gives the same sets.
 
 evener.sizing.subsets also searches sets, if there are speed models but no graph: there the cost of
 a set is given in seconds, so exact sizes rank sets. Here what a device exchanges depends on the
@@ -96,16 +95,6 @@ def few_sets(estimator: Estimator) -> BoolArray:
     masks = [first_of(order, sizes) for order in orders_of(estimator)]
     found = np.concatenate([np.ones((1, k), np.bool_), *masks, whole_sets(estimator)])
     return found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
-
-
-def sets_in_line(estimator: Estimator) -> BoolArray:
-    """Return masks (s, k) of sets to make slabs for, all devices first: all sets if k <= 10.
-
-    With more devices, `few_sets`. Estimates of slabs are more exact than those of other blocks, so
-    comparing many sets pays.
-    """
-    few = estimator.k > MAX_EVERY_SET
-    return few_sets(estimator) if few else every_set(estimator.k)[::-1]
 
 
 def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:

@@ -19,12 +19,10 @@ each device at least one vertex (`_none_empty`), or, if weights differ, capacity
    no load to a device whose messages alone would take longer than the rest of the iteration
    (`drop` in device_sets/set_loads.py). Sets with estimates above the best time so far are not
    tried.
-2. `SizeRounds` does the same with the halos that the blocks really have; from round to round,
-   `without_tiny` in problem.py removes loads of less than half a mean vertex.
-3. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
+2. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
    whose load is less than a coarse vertex may get none, and is unused from then on.
-4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
-5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
+3. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
+4. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
 
 Imports device_sets, steps and options of planning, and the packages below it.
 """

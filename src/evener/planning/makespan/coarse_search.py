@@ -102,8 +102,8 @@ class CoarseSearch:
         """Return up to `runs` plans of these sets (k,), the fastest first.
 
         Half of the runs are for different sets, with expensive devices enclosed, and for the first
-        set also without; the others repeat the best two plans with other seeds. Sets with too
-        little memory for the load, and sets of one device, are skipped.
+        set also without; the others repeat the best plan with other seeds. Sets with too little
+        memory for the load, and sets of one device, are skipped.
         """
         different = {used.tobytes(): used for used in sets if used.sum() > 1}
         aims = [one for used in different.values() if (one := self.loads(used)) is not None]
@@ -113,7 +113,7 @@ class CoarseSearch:
         found: list[CoarsePlan] = []
         new, idle = min(len(starts), max(runs // 2, 1)), 0
         for run in range(runs if starts else 0):
-            again = None if run < new else found[run % min(2, len(found))]
+            again = None if run < new else found[0]
             aim, pairs = (again.aim, again.enclosed) if again else starts[run]
             made = self.plan(aim, pairs, seed + run)
             better = run == 0 or made.seconds < found[0].seconds * (1 - MIN_RETRY_GAIN)

@@ -32,7 +32,6 @@ from evener.sizing.bounds import lower_bound
 from evener.sizing.memory_capped import unit_capacities
 
 ROUNDING = 1e-9  # relative: a device holds the whole load if it holds all but this of it
-TINY_SHARE = 0.5  # of the mean weight of a vertex: a smaller load is no block
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +121,6 @@ class MakespanProblem:
         whole = np.full(self.platform.k, self.load)
         seconds = self.costs.compute_seconds(whole) + self.costs.fixed
         return np.where(self.room >= self.load * (1 - ROUNDING), seconds, np.inf)
-
-    def without_tiny(self, loads: FloatArray) -> FloatArray:
-        """Return loads (k,) of the same sum; none lies between 0 and half a mean vertex.
-
-        With more devices than vertices, only the largest n loads are kept.
-        """
-        if loads.size > self.graph.n:
-            largest = np.argsort(-loads, kind="stable")[: self.graph.n]
-            loads = np.where(np.isin(np.arange(loads.size), largest), loads, 0.0)
-            loads *= self.load / loads.sum()
-        kept = np.where(loads < TINY_SHARE * self.load / self.graph.n, 0.0, loads)
-        return np.asarray(kept * (self.load / kept.sum()))
 
     def loads(self, part: Part) -> FloatArray:
         """Work of every block (k,) [units]."""
@@ -260,7 +247,7 @@ EFFORTS = {
     ),
     "default": SearchEffort(
         smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, block_rounds=0,
-        objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=8,
+        objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=4,
         more_refinements=2, refine_effort="default",
     ),
     "strong": SearchEffort(

@@ -26,7 +26,7 @@ from evener.partitioning.requests import Request
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import halo_law_of
 from evener.planning.device_sets.set_loads import ExchangeLaw
-from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
+from evener.planning.device_sets.sets import few_sets, signature
 from evener.planning.makespan.baselines import (
     Baselines,
     baselines_of,
@@ -54,14 +54,12 @@ from evener.sizing.contracts import contract_for_seconds
 from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
-# runs, and the graph 8,192 vertices for each, which bounds the time of large cases. Plans with
-# other values of these, and of all below, 2026-11: docs/results/README.md, Seconds.
+# runs, and the graph 8,192 vertices for each, which bounds the time. Plans with other values of
+# these, and of all below, 2026-11: docs/results/README.md, Seconds.
 MIN_COARSE_RUNS, DEVICES_OVER_RUNS, VERTICES_PER_RUN = 4, 512, 1 << 13
-# Coarse plans that are projected to the graph: two at most, within 2 % of the best.
-MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.02
-# The same where the graph is one of clusters, on which a plan costs little, and its seconds are
-# estimated.
-CLUSTER_RUNS, CLUSTERS_PROJECTED, CLUSTERS_WITHIN = 24, 2, 1.05
+CLUSTER_RUNS = 24  # the most where the graph is one of clusters, on which a plan costs little
+# Coarse plans that are projected to the graph: two at most, within 5 % of the best.
+MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.05
 # Over the fastest candidate's seconds: slower baselines are not refined.
 BASELINE_NEAR = 1.05
 
@@ -273,7 +271,7 @@ def slab_rounds(
     problem, tried = rounds.maker.problem, list[Candidate]()
     k, within = problem.platform.k, effort.hopeful * best_seconds
     few = not effort.smaller_sets and k <= problem.graph.n
-    sets = np.ones((1, k), np.bool_) if few else sets_in_line(estimator)
+    sets = np.ones((1, k), np.bool_) if few else few_sets(estimator)
     starts = starts_of(estimator, sets, slabs.exchanged(known), within)
     if effort.smaller_sets:  # all devices are tried, too, by what their own slabs exchange
         law = law_through(known, problem, SLAB_POWER)
@@ -321,18 +319,14 @@ def coarse_plans(
         problem, estimator.equal_finish, options.threads, contracted=effort.contracted
     )
     sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
-    if effort.contracted:
-        runs = min(CLUSTER_RUNS, DEVICES_OVER_RUNS // k)
-        most, within = CLUSTERS_PROJECTED, CLUSTERS_WITHIN
-    else:
-        runs = min(effort.coarse_runs, DEVICES_OVER_RUNS // k, n // VERTICES_PER_RUN)
-        most, within = MAX_PROJECTED, PROJECTED_WITHIN
-    found = search.best(sets, max(runs, MIN_COARSE_RUNS), seed)
-    good = [one for one in found if one.seconds <= within * found[0].seconds]
+    wished = CLUSTER_RUNS if effort.contracted else min(effort.coarse_runs, n // VERTICES_PER_RUN)
+    runs = max(min(wished, DEVICES_OVER_RUNS // k), MIN_COARSE_RUNS)
+    found = search.best(sets, runs, seed)
+    good = [one for one in found if one.seconds <= PROJECTED_WITHIN * found[0].seconds]
     return present(
         *(
             maker.make(f"{one.used.sum()} devices, sketched", search.projected(one, seed))
-            for one in good[:most]
+            for one in good[:MAX_PROJECTED]
         )
     )
 

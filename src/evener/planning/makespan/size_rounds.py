@@ -14,12 +14,12 @@ from evener.planning.makespan.improvements import DeviceSwaps
 from evener.planning.makespan.problem import MakespanProblem
 
 SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not
-# Each round goes 0.7 of the way from the present sizes to those computed, the next 0.8 of that, and
-# so on: halos of a new partition differ from the law's, and full steps overshoot. Plans with other
-# values, of MIN_GAIN too, 2026-11: docs/results/README.md, Seconds.
-FIRST_STEP, STEP_DECAY = 0.7, 0.8
+# Share of the way from the present sizes to those computed that a round goes: halos of a new
+# partition differ from the law's, and full steps overshoot. Plans with other values, of MIN_GAIN
+# too, 2026-11: docs/results/README.md, Seconds.
+STEP = 0.7
 MIN_GAIN = 0.002  # relative, in seconds: a round that gains less is the last
-MIN_VERTICES = 2.0  # minimum load in mean vertices, if each device must have a block
+MIN_VERTICES = 2.0  # minimum load of a device in a round, in mean vertices
 
 MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of the round) -> part
 
@@ -28,27 +28,26 @@ MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of
 class SizeRounds:
     """Makes blocks in rounds.
 
-    swaps: swaps of blocks among identical devices; None: no swaps. drop: whether a device may be
-    left without a block; otherwise it keeps at least two vertices.
+    swaps: swaps of blocks among identical devices; None: no swaps.
     """
 
     maker: CandidateMaker
     equal_finish: EqualFinish
     swaps: DeviceSwaps | None
-    drop: bool = True
 
     def run(
         self, name: str, loads: FloatArray, turns: int, power: float, make: MakeBlocks
     ) -> list[Candidate]:
         """Return the candidates of up to `turns` rounds that begin with loads (k,) [units].
 
-        power: halos are assumed to grow as load**power. Rounds end early if a round gains next to
-        nothing, or if its blocks cannot be kept within limits.
+        power: halos are assumed to grow as load**power. Devices with a load keep at least two mean
+        vertices. Rounds end early if a round gains next to nothing, or if its blocks cannot be kept
+        within limits.
         """
         problem, tried = self.maker.problem, list[Candidate]()
-        chosen, step, least = loads > 0, FIRST_STEP, np.inf
+        chosen, least = loads > 0, np.inf
         for turn in range(turns):
-            aim = loads if self.drop else self._some(loads, chosen)
+            aim = self._some(loads, chosen)
             now = self._candidates(f"{name}, sizes {turn + 1}", make(aim, turn), aim)
             tried += now
             last = turn + 1 == turns or chosen.sum() == 1
@@ -56,11 +55,9 @@ class SizeRounds:
                 break
             one = fastest(now)
             least = one.seconds
-            asked = self.equal_finish.loads_of(
-                (loads > 0)[None], law_through(one, problem, power), drop=self.drop
-            ).loads[0]
-            loads = problem.without_tiny(loads + step * (asked - loads))
-            step *= STEP_DECAY
+            law = law_through(one, problem, power)
+            asked = self.equal_finish.loads_of(chosen[None], law).loads[0]
+            loads = loads + STEP * (asked - loads)
         return tried
 
     def _candidates(self, name: str, part: Part, aim: FloatArray) -> list[Candidate]:

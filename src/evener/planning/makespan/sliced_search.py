@@ -24,7 +24,7 @@ from evener.partitioning.initial.bisection import recursive_bisection
 from evener.partitioning.levels.levels import finest
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.exchange_laws import HaloLaw, line_of
-from evener.planning.device_sets.sets import sets_in_line
+from evener.planning.device_sets.sets import few_sets
 from evener.planning.makespan.baselines import LEAST_CUT, Baselines
 from evener.planning.makespan.border_search import BorderSearch, BorderTurn, SlicedTask
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
@@ -219,7 +219,7 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
     power = 1 - 1 / max(dimension, 2)
     halos = HaloLaw(n, 2 * section / ((1 - power) * n**power), power, 3 / (1 - power))
     estimator = Estimator(halos, problem.costs, problem.load, problem.room)
-    starts = starts_of(estimator, sets_in_line(estimator), estimator.slabs, np.inf)
+    starts = starts_of(estimator, few_sets(estimator), estimator.slabs, np.inf)
     law = law_through(known, problem, SLAB_POWER)
     every = estimator.equal_finish.loads_of(np.ones((1, problem.platform.k), np.bool_), law)
     starts.insert(1, Start(every.loads[0], float(every.seconds[0])))
