@@ -97,6 +97,7 @@ def test_a_partitioning_is_replaced_with_force_alone(planned, capsys):
     ("plan", "said"),
     [
         (["--speeds", "3,1", "--by", "points"], "PyFR divides cells"),
+        (["--speeds", "3,1", "--no-couplings"], "ignores periodic faces"),
         (["--speeds", "1e6,1", "--epsilon", "0.5"], "no ranks without elements"),
     ],
 )
@@ -146,6 +147,8 @@ def test_wait_times_become_speeds(planned):
         (lambda: solution("a", 1.0, [[0.0] * 3], 9), None, "is of 3 ranks"),
         (lambda: solution("a", 1.0, [[0.5, 0.0]], 9), None, "longer waits"),
         (lambda: solution("a", 1.0, [], 9), None, "no wait times"),
+        (lambda: solution("a", 1.0, [[0.0, 0.0]], 0), None, "no wait times"),
+        (lambda: solution("a", 1.0, [[0.0, 0.0], [0.0]], 9), None, "no wait times"),
         (lambda: solution("a", "x", [[0.0, 0.0]], 9), None, "no wait times"),
         (lambda: solution("a", 1.0, [[0.0, 0.0]], 9, more="[g"), None, "no wait times"),
         (lambda: "m.pyfrm", None, "not a solution"),

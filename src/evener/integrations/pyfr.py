@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 NAME = "evener"  # of the partitioning
 _PIECE = 1 << 22  # bytes of a copied file that are read at once
+_DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)  # of h5py, for damaged files
 
 
 class Partitioning(NamedTuple):
@@ -59,7 +60,12 @@ def files(request: ExportRequest) -> ExportFiles:
     if request.by != "cells":
         raise UsageError("PyFR divides cells, but this plan divides points")
     if source.suffix.lower() != ".pyfrm":
-        raise UsageError(f"{source} is not a PyFR mesh", hint="Plan and export a .pyfrm file.")
+        raise UsageError(
+            f"{source} is not a .pyfrm file", hint="Name the mesh file of PyFR, unpacked."
+        )
+    assert request.reading is not None
+    if request.reading.asked.get("couplings") is False:
+        raise UsageError("the plan ignores periodic faces", hint="Plan without --no-couplings.")
     empty = np.flatnonzero(np.bincount(request.part, minlength=request.k) == 0).tolist()
     if empty:
         names = ranges([request.plan.platform.names[b] for b in empty])
@@ -68,12 +74,16 @@ def files(request: ExportRequest) -> ExportFiles:
             hint="`evener plan --only-used` leaves unused devices out.",
         )
     h5py = _h5py()
-    with h5py.File(source, "r") as file:
-        if NAME in file.get("partitionings", ()) and not request.force:
-            raise UsageError(
-                f"{source} already has a partitioning {NAME!r}", hint="--force replaces it."
-            )
-        curved = {name: file[f"eles/{name}"]["curved"] for name in sorted(file["eles"])}
+    try:
+        with h5py.File(source, "r") as file:
+            exists = NAME in file.get("partitionings", ())
+            curved = {name: file[f"eles/{name}"]["curved"] for name in sorted(file["eles"])}
+    except _DAMAGED as error:
+        raise InputError("cannot be read as a PyFR mesh", file=source) from error
+    if exists and not request.force:
+        raise UsageError(
+            f"{source} already has a partitioning {NAME!r}", hint="--force replaces it."
+        )
     made = partitioning(request.mesh.dual_graph(), request.part, request.k, curved)
     run = f"mpiexec -n {request.k} pyfr run -b BACKEND -P {NAME} {target.name} CASE.ini"
     return one_file(target, _with_partitioning(source, made), f"The command: {run}")
@@ -143,29 +153,29 @@ def _times(path: Path) -> tuple[float, npt.NDArray[np.float64], int]:
     try:
         with h5py.File(path, "r") as file:
             text = file["stats"][()].decode()
-    except (OSError, KeyError, AttributeError, UnicodeDecodeError) as error:
+    except (*_DAMAGED, AttributeError, UnicodeDecodeError) as error:
         raise InputError("is not a solution of PyFR", file=path) from error
     stats = configparser.ConfigParser(interpolation=None)
     try:
         stats.read_string(text)
         time, waited = stats["solver-time-integrator"], stats["backend-wait-times"]
-        calls = int(time["nfevals"])
-        means = [
-            np.array([float(one) for one in waited[name].split(",")])
-            for name in waited
-            if name.endswith("-mean")
-        ]
-        if not means:
-            raise KeyError("-mean")
+        # The development version has renamed the evaluations.
+        calls = int(time.get("nfevals") or time["nrhsevals"])
+        means = np.array(
+            [waited[name].split(",") for name in waited if name.endswith("-mean")], np.float64
+        )
         plugins = sum(float(time[name]) for name in time if name.startswith("plugin-wall-time"))
         wall = float(time["wall-time"]) - plugins
-    except (configparser.Error, KeyError, ValueError) as error:
+        usable = means.ndim == 2 and means.size > 0 and calls > 0
+    except (configparser.Error, KeyError, ValueError):
+        usable = False
+    if not usable:
         raise InputError(
             "contains no wait times",
             file=path,
             hint="Set collect-wait-times = true in the section [backend] of PyFR's .ini file.",
-        ) from error
-    return wall, np.sum(means, axis=0) * calls, calls
+        )
+    return wall, np.asarray(means.sum(axis=0) * calls), calls
 
 
 def _with_partitioning(source: Path, made: Partitioning) -> Iterator[bytes]:
@@ -174,13 +184,16 @@ def _with_partitioning(source: Path, made: Partitioning) -> Iterator[bytes]:
     with private_folder(source.parent) as place:
         copy = place / source.name
         shutil.copyfile(source, copy)
-        with h5py.File(copy, "r+") as file:
-            group = file.require_group("partitionings")
-            if NAME in group:
-                del group[NAME]
-            group[f"{NAME}/eles"], group[f"{NAME}/neighbours"] = made.eles, made.neighbours
-            group[f"{NAME}/eles"].attrs["regions"] = made.regions
-            group[f"{NAME}/neighbours"].attrs["regions"] = made.met
+        try:
+            with h5py.File(copy, "r+") as file:
+                group = file.require_group("partitionings")
+                if NAME in group:
+                    del group[NAME]
+                group[f"{NAME}/eles"], group[f"{NAME}/neighbours"] = made.eles, made.neighbours
+                group[f"{NAME}/eles"].attrs["regions"] = made.regions
+                group[f"{NAME}/neighbours"].attrs["regions"] = made.met
+        except _DAMAGED as error:
+            raise InputError("does not take another partitioning", file=source) from error
         with copy.open("rb") as file:
             while piece := file.read(_PIECE):
                 yield piece

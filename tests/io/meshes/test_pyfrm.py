@@ -125,7 +125,6 @@ def other_ranks(file):
         (changed("eles/quad", swapped), "do not share the corners"),
         (changed("eles/quad", outside), "1000"),
         (lambda file: file["eles/quad"].attrs.__delitem__("pts"), "which nodes of quad"),
-        (other_ranks, "without a rank"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path, damage, said):
@@ -135,6 +134,20 @@ def test_damaged_files_are_refused(tmp_path, damage, said):
         damage(file)
     with pytest.raises(InputError, match=said):
         read(path)
+
+
+def test_damaged_partitionings_are_left_out(tmp_path):
+    points, cells, coupled = ring(5)
+    path = write_pyfrm(tmp_path / "m.pyfrm", points, cells, coupled)
+    with h5py.File(path, "r+") as file:
+        other_ranks(file)
+        file["partitionings/q/neighbours"] = np.arange(3)
+    reading = read(path)
+    assert reading.graph.n == 10
+    for name in "pq":
+        assert any(f"partitioning '{name}' is damaged" in note for note in reading.notes)
+        with pytest.raises(InputError, match="no partitioning"):
+            read_part(f"{path}#{name}", 10)
 
 
 @pytest.mark.parametrize("seed", range(6))

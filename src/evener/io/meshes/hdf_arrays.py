@@ -527,7 +527,9 @@ def pyfrm(path: str) -> Any:
         faces = [_faces(elements[name]["faces"], first[name], begin, n) for name in types]
         periodic = [one[()] for one in file["periodic"].values()] if "periodic" in file else []
         coupled = [_numbers(one.reshape(-1, 2), begin, n) for one in periodic if one.size]
-        mesh = _mesh(file["nodes"]["location"], cells, _partitionings(file, types, elements), [])
+        notes: list[str] = []
+        ranks = _partitionings(file, types, elements, notes)
+        mesh = _mesh(file["nodes"]["location"], cells, ranks, notes)
         mesh.pairs = {
             "coupled": np.concatenate([np.empty((0, 2), np.int64), *coupled]),
             "faces": np.concatenate([np.empty((0, 2), np.int64), *faces]),
@@ -574,25 +576,37 @@ def _numbers(sides: Any, begin: Any, n: int) -> Any:
     return found.astype(np.int64)
 
 
-def _partitionings(file: Any, types: list[str], elements: dict[str, Any]) -> dict[str, Any]:
-    """Return the rank of each element by name of the partitioning, a list by type."""
+def _partitionings(
+    file: Any, types: list[str], elements: dict[str, Any], notes: list[str]
+) -> dict[str, Any]:
+    """Return the rank of each element by name of the partitioning, a list by type.
+
+    Damaged partitionings are left out, with a note: the mesh does not depend on them.
+    """
     found: dict[str, Any] = {}
+    sizes = [len(elements[one]) for one in types]
     for name, group in file.get("partitionings", {}).items():
-        listed, regions = group["eles"][()], np.asarray(group["eles"].attrs["regions"])
-        sizes = [len(elements[one]) for one in types]
-        if regions.ndim != 2 or regions.shape[1] != len(types) + 1 or listed.size != sum(sizes):
-            raise HdfUnreadError(f"has a partitioning {name!r} of another mesh", _AGAIN)
-        ranks = [np.full(size, -1) for size in sizes]
-        for rank, ends in enumerate(regions.tolist()):
-            for one, (begin, end) in enumerate(pairwise(ends)):
-                own = listed[max(begin, 0) : max(end, 0)]
-                if own.size and (own.min() < 0 or own.max() >= sizes[one]):
-                    raise HdfUnreadError(f"has a partitioning {name!r} of another mesh", _AGAIN)
-                ranks[one][own] = rank
-        if any((one < 0).any() for one in ranks):
-            raise HdfUnreadError(
-                f"has elements without a rank in its partitioning {name!r}", _AGAIN
-            )
-        if len(regions) > 1:
+        try:
+            ranks = _ranks(group["eles"][()], group["eles"].attrs["regions"], sizes)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+            ranks = None
+        if ranks is None:
+            notes.append(f"The partitioning {name!r} is damaged, or of another mesh; left out.")
+        elif max(one.max(initial=0) for one in ranks) > 0:
             found[f"partitioning {name}"] = ranks
     return found
+
+
+def _ranks(listed: Any, regions: Any, sizes: list[int]) -> list[Any] | None:
+    """Return the rank of each element, a list by type; None unless each has exactly one."""
+    regions = np.asarray(regions)
+    if regions.ndim != 2 or regions.shape[1] != len(sizes) + 1 or listed.size != sum(sizes):
+        return None
+    ranks = [np.full(size, -1) for size in sizes]
+    for rank, ends in enumerate(regions.tolist()):
+        for one, (begin, end) in enumerate(pairwise(ends)):
+            own = listed[max(begin, 0) : max(end, 0)]
+            if own.size and (own.min() < 0 or own.max() >= sizes[one]):
+                return None
+            ranks[one][own] = rank
+    return None if any((one < 0).any() for one in ranks) else ranks
