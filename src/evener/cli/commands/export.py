@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="TARGET",
-        help="file or folder (default for openfoam: the case MESH)",
+        help="file or folder (default for openfoam and pyfr: MESH)",
     )
     parser.add_argument(
         "--force",
