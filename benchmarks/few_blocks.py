@@ -20,7 +20,7 @@ from records import answer, markdown, parser, words
 import evener as ev
 from evener import io
 from evener.errors import EvenerError
-from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.delaunay import delaunay, tetrahedron_dual
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.machine_code.clock import cpu_seconds
@@ -58,6 +58,7 @@ CHOSEN = {
     "triangulated 500 x 400": lambda: grid([500, 400], triangulated=True),
     "periodic 32 x 32 x 32": lambda: periodic(32, 32, 32),
     "delaunay 100,000": lambda: delaunay(100_000, seed=1),
+    "cells in 3-D, 807,104": lambda: tetrahedron_dual(120_000, seed=1),
     "graphs/cti.graph": None,
     "graphs/wing.graph": None,
     "graphs/airfoil1.graph": None,
@@ -73,6 +74,7 @@ REPORTED = {
     "triangulated 120 x 300": lambda: grid([120, 300], triangulated=True),
     "periodic 120 x 90": lambda: periodic(120, 90),
     "periodic 20 x 30 x 16": lambda: periodic(20, 30, 16),
+    "cells in 3-D, large": lambda: tetrahedron_dual(80_000, seed=5),
     "graphs/crack.graph": None,
     "graphs/3elt.graph": None,
     "graphs/fe_sphere.graph": None,

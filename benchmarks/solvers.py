@@ -142,8 +142,8 @@ def motorbike(folder, args):
     if args.motorbike is None:
         raise SystemExit("motorbike needs --motorbike FOLDER, a meshed case")
     shutil.copytree(args.motorbike, folder, dirs_exist_ok=True)
-    if not (folder / "0").exists():
-        shutil.copytree(folder / "0.orig", folder / "0")
+    shutil.rmtree(folder / "0", ignore_errors=True)  # what snappyHexMesh left
+    shutil.copytree(folder / "0.orig", folder / "0")
     control = folder / "system/controlDict"
     control.write_text(re.sub(r"endTime\s+[^;]*", f"endTime {args.steps}", control.read_text()))
     return Foam(folder, "simpleFoam")
