@@ -188,7 +188,7 @@ def test_compare_and_advise_keep_groups():
 def test_what_cannot_keep_groups_refuses_them():
     graph = grid_of(8)
     bound = graph.with_(together=groups_of_pairs(64, opposite(8)))
-    with pytest.raises(ev.UsageError, match="do not keep groups"):
+    with pytest.raises(ev.UsageError, match="do not support groups"):
         ev.partition_with("evener", bound, ev.PlanOptions().request(
             ev.plan(graph, 2, objective="cut").certificate.contract))  # fmt: skip
     plan = ev.plan(bound, 2, objective="cut")

@@ -302,7 +302,6 @@ def _find_groups(
             "--together coupled needs a mesh with periodic or cyclic faces, divided by cells"
         )
     changes["together"] = groups = groups_of_pairs(graph.n, mesh.coupled)
-    kept = plural(len(np.unique(groups[groups >= 0])), "group")
-    source.notes.append(
-        f"Coupled cells share a block: {kept} of {plural(len(mesh.coupled), 'pair')}."
-    )
+    count = plural(len(np.unique(groups[groups >= 0])), "group")
+    pairs = plural(len(mesh.coupled), "pair")
+    source.notes.append(f"Coupled cells share a block: {count} of {pairs}.")

@@ -127,7 +127,7 @@ def find_groups(source: Source, n: int, spec: str) -> IntVector:
         return as_integers(table, "groups")
     except InputError as error:
         raise given.error(
-            error.message, hint="The number of each vertex's group is whole; -1: no group."
+            error.message, hint="Groups are whole numbers; -1 means no group."
         ) from error
 
 

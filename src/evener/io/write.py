@@ -72,7 +72,10 @@ def write_graph(
             file.write(packing_of(beside)(text))
         notes = [*notes, f"Coordinates are in {beside.name}."]
     if graph.together is not None:
-        notes = [*notes, "Which vertices share a block is not written: no format stores it."]
+        notes = [
+            *notes,
+            "Groups of vertices that share a block are not written: no format stores them.",
+        ]
     return tuple(notes)
 
 

@@ -55,7 +55,7 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
     graph = as_graph(graph)
     if graph.together is not None:
         raise UsageError(
-            "partitioners do not keep groups of vertices together",
+            "partitioners do not support groups of vertices that share a block",
             hint="`plan` and `compare` join the groups of graph.together before they partition.",
         )
     chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)

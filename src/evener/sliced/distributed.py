@@ -452,7 +452,7 @@ def _whole(path: str | Path, options: Mapping[str, Any]) -> ReadRows:
     graph = reading.undirected
     if graph.together is not None:
         raise UsageError(
-            "graphs on ranks cannot keep vertices together",
+            "groups of vertices that share a block are not supported on ranks",
             hint="Plan in one process, without mpiexec.",
         )
     passed = Passed(graph.xadj, graph.adjncy, None, graph.vwgt, graph.adjwgt, graph.coords, None)

@@ -111,16 +111,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
         verdict = f"{verdict} {remark}"
     out.say(verdict)
     out.say(f"Judged by {terms.source}.")
-    of_groups: dict[str, int] = {}
-    if graph.together is not None:
-        of_groups["split_groups"] = split = split_groups(partition.part, graph.together)
-    if any(of_groups.values()):
+    split = None if graph.together is None else split_groups(partition.part, graph.together)
+    if split:
         groups = plural(split, "group is", "groups are")
         out.say(f"{groups} in several blocks, although the vertices of a group must share one.")
     bottleneck = say_bottleneck(judged, platform, workload, out)
     out.result({**evaluation_to_dict(judged, platform), "verdict": verdict,
                 "judged_by": terms.source, "limits": bottleneck,
-                **of_groups})  # fmt: skip
+                **({} if split is None else {"split_groups": split})})  # fmt: skip
     return 0
 
 

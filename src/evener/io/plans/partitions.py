@@ -292,10 +292,10 @@ def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | Non
     Formats are recognised by content: METIS (one block per line), Scotch (a mapping), Evener's
     binary format, NumPy's .npy, plans and other .npz with `part`, CSV `vertex,block[,device]`,
     JSON, OpenFOAM's labelList, MFEM's partitioning file; plain or packed; `MESH.pyfrm#NAME`, a
-    partitioning in a mesh file of PyFR. labels (n,): the graph's
-    labels, needed to sort a CSV file with names of vertices. Raises InputError, with the line if
-    there is one, for another length, blocks below 0 or above 2^31 - 1, missing or repeated
-    vertices, and anything that is not a number.
+    partitioning in a mesh file of PyFR. labels (n,): the graph's labels, needed to sort a CSV file
+    with names of vertices. Raises InputError, with the line if there is one, for another length,
+    blocks below 0 or above 2^31 - 1, missing or repeated vertices, and anything that is not a
+    number.
     """
     from evener.io.plans import parts
 
