@@ -152,16 +152,22 @@ def test_methods_side_by_side(evener, here):
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("command", "words", "reason"),
     [
-        (["--edges", "--objective", "max_volume"], "--objective applies to blocks of vertices"),
-        (["--edges", "--no-map"], "--no-map"),
-        (["--edges", "--with", "metis"], "method"),
-        (["--as", "arcs"], "work with --edges"),
+        ("compare", ["--edges", "--objective", "max_volume"], "--objective applies to blocks of v"),
+        ("compare", ["--edges", "--no-map"], "--no-map"),
+        ("compare", ["--edges", "--with", "metis"], "method"),
+        ("compare", ["--as", "arcs"], "--as works with --edges only"),
+        ("compare", ["--weighted"], "--weighted works with --edges only"),
+        ("evaluate", ["--edges", "--kernel", "spmv"], "--kernel applies to blocks of vertices"),
+        ("evaluate", ["--edges", "--constraints", "speed"], "--constraints applies to blocks of v"),
+        ("evaluate", ["--weighted"], "--weighted works with --edges only"),
     ],
 )
-def test_options_of_vertices_are_refused(evener, here, words, reason):
-    said = evener("compare", "g.npz", "--k", "2", *words)
+def test_options_of_another_kind_are_refused(evener, here, command, words, reason):
+    (here / "g.part").write_text("0\n1\n")
+    files = ["g.npz", *(["g.part"] if command == "evaluate" else [])]
+    said = evener(command, *files, "--k", "2", *words)
     assert (said.code, reason in said.err) == (2, True)
 
 

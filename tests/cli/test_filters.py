@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from evener.cli.filters import advice_to_dict, stream_figures
+from evener.cli.kinds.filters import advice_to_dict, stream_figures
 from evener.io.dataflow.reading import read_stream_graph
 from evener.io.plans.partitions import read_part
 from evener.io.plans.stream_plan import read_stream_plan, write_stream_plan

@@ -6,7 +6,8 @@ import pytest
 
 from evener.cli import main
 from evener.graphs.generating.grid import grid
-from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
+from evener.io.plans.edge_plan import read_edge_plan
+from evener.io.plans.kinds import EDGES, kind_in
 from evener.io.plans.plan import read_plan
 from evener.io.write import write_graph
 from tests.running.edge_cases import star
@@ -59,7 +60,7 @@ def test_a_grid_keeps_its_vertices(folder, capsys):
 
 def test_what_is_asked_is_divided(folder, capsys):
     assert plan(folder, "grid.graph", "--cut", "edges", "--quiet") == 0
-    assert is_edge_plan(folder / "x.plan")
+    assert kind_in(folder / "x.plan") == EDGES
     assert plan(folder, "grid.graph", "--json") == 0
     assert json.loads(capsys.readouterr().out)["cut"] == {"divided": "vertices"}
     assert plan(folder, "grid.graph", "--cut", "auto", "--report", str(folder / "x.html")) == 2

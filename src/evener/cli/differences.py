@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from evener.arrays import IntArray
@@ -15,8 +15,29 @@ if TYPE_CHECKING:
 
     AnyPlan = Plan | EdgePlan | StreamPlan
 
+Made = TypeVar("Made", bound="AnyPlan")
 SHOWN = 8  # differences on the terminal; all are in the JSON object
 LONGEST = 40  # characters of a value that are shown
+
+
+def differences(
+    plans: tuple[Made, Made],
+    parts: tuple[IntArray, IntArray],
+    what: str,
+    where: str,
+    record_of: Callable[[Made], Mapping[str, Any]],
+) -> list[str]:
+    """Return all differences between a plan and the plan made again, most important first.
+
+    what, where: as of `differing_parts`; record_of: returns a plan's record, for JSON.
+    """
+    found = differing_parts(plans, parts, what, where)
+    if parts[0].size != parts[1].size:
+        return found
+    then, now = (json.loads(json.dumps(record_of(plan))) for plan in plans)
+    for record in (then, now):
+        del record["inputs"], record["versions"]
+    return found + list(differing_entries(then, now))
 
 
 def differing_parts(

@@ -8,8 +8,8 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.edges import EdgeOptions, edge_options_of, read_edges_as
 from evener.cli.graph_options import is_its_input, read_workload
+from evener.cli.kinds.edges import EdgeOptions, edge_options_of, read_edges_as
 from evener.cli.machines import machine_of
 from evener.cli.run_options import RunOptions
 from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError

@@ -113,13 +113,9 @@ def plan_in(path: str) -> Plan | EdgePlan | StreamPlan | None:
     """Return the plan of any kind in a file; None for other files."""
     if not (Path(path).is_file() and is_zipfile(path)):  # a pipe would be waited for
         return None
-    from evener.io.plans.edge_plan import is_edge_plan, read_edge_plan
-    from evener.io.plans.plan import read_plan
-    from evener.io.plans.stream_plan import is_stream_plan, read_stream_plan
+    from evener.io.plans.kinds import read_any_plan
 
-    if is_stream_plan(path):
-        return read_stream_plan(path)
-    return read_edge_plan(path) if is_edge_plan(path) else read_plan(path)
+    return read_any_plan(path)
 
 
 def is_speeds_file(text: str | None) -> bool:

@@ -7,8 +7,9 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.graphs.edge_list import EdgeList
+from evener.io.plans import kinds
 from evener.io.plans.edge_exports import EDGE_EXPORTS, EdgeEnds, write_edge_part
-from evener.io.plans.edge_plan import is_edge_plan, read_edge_part, write_edge_plan
+from evener.io.plans.edge_plan import read_edge_part, write_edge_plan
 from evener.planning.split import split
 
 EDGES = EdgeList(4, [0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [3, 1, 1, 2, 2])
@@ -26,7 +27,7 @@ def test_blocks_are_read_back(plan, tmp_path, to):
     path = tmp_path / "x"
     assert write_edge_part(path, plan, to) == [str(path)]
     assert read_edge_part(path, 5).tolist() == plan.partition.part.tolist()
-    assert not is_edge_plan(path)
+    assert kinds.kind_in(path) == kinds.VERTICES
 
 
 def test_tables_hold_the_ends(plan, tmp_path):
@@ -71,5 +72,5 @@ def test_files_of_another_length_are_refused_in_the_words_of_edges(plan, tmp_pat
     with pytest.raises(InputError, match="blocks of 2 edges; 5 are needed"):
         read_edge_part(tmp_path / "x.part", 5)
     write_edge_plan(tmp_path / "x.plan", plan)
-    assert is_edge_plan(tmp_path / "x.plan")
-    assert not is_edge_plan(tmp_path / "none")
+    assert kinds.kind_in(tmp_path / "x.plan") == kinds.EDGES
+    assert kinds.kind_in(tmp_path / "none") == kinds.VERTICES

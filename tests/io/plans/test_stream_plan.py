@@ -7,9 +7,9 @@ import pytest
 
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
-from evener.io.plans.edge_plan import is_edge_plan
+from evener.io.plans.kinds import FILTERS, kind_in
 from evener.io.plans.plan import read_plan
-from evener.io.plans.stream_plan import is_stream_plan, read_stream_plan, write_stream_plan
+from evener.io.plans.stream_plan import read_stream_plan, write_stream_plan
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.device import Device
 from evener.platforms.platform import Platform
@@ -49,8 +49,7 @@ def test_a_plan_is_read_back_as_it_was(plan, tmp_path):
         assert np.array_equal(kept, was), field.name
     assert again.graph.needs["ram"].tolist() == [0, 1]
     write_stream_plan(tmp_path / "y.plan", again)
-    assert is_stream_plan(tmp_path / "y.plan")
-    assert not is_edge_plan(tmp_path / "y.plan")
+    assert kind_in(tmp_path / "y.plan") == FILTERS
     assert (tmp_path / "x.plan").read_bytes() == (tmp_path / "y.plan").read_bytes()
 
 

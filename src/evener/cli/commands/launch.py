@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.cli.commands.export import idle_devices
+from evener.cli.kinds.vertices import idle_devices
 from evener.cli.machines import MAX_ROWS, plan_in, platform_in
 from evener.cli.options import add_options, option, options_from
 from evener.errors import UsageError

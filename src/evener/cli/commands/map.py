@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.filters import (
+from evener.cli.kinds.filters import (
     add_search_seconds,
     add_stream_reading,
     print_loads,

@@ -402,7 +402,7 @@ def split_for(
     path: str, reading: ReadOptions, options: PlanOptions, platform: Platform, out: Output
 ) -> EdgeRival:
     """Return the edges of a file, and their plan with preset, tolerance and seed of `options`."""
-    from evener.cli.edges import EdgeOptions, read_edges_as
+    from evener.cli.kinds.edges import EdgeOptions, read_edges_as
     from evener.planning.split import SplitOptions, split
 
     found = read_edges_as(path, EdgeOptions("graph", weighted=False, reading=reading), out)
@@ -427,7 +427,7 @@ def write_edges(
     if reason:
         made = replace(made, notes=(*made.notes, reason))
     write_edge_plan(output, made)
-    from evener.cli.edges import edge_figures, print_blocks
+    from evener.cli.kinds.edges import edge_figures, print_blocks
 
     print_blocks(made, out)
     out.say(made.verdict())

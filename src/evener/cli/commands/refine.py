@@ -7,13 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evener.cli.commands.evaluate import (
-    EPSILON,
-    AskedTerms,
-    JudgingTerms,
-    judging_devices,
-    judging_terms,
-)
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
@@ -28,6 +21,13 @@ from evener.cli.judged import (
     figures_of,
     partition_in,
     print_time_remarks,
+)
+from evener.cli.kinds.vertices import (
+    EPSILON,
+    AskedTerms,
+    JudgingTerms,
+    judging_devices,
+    judging_terms,
 )
 from evener.cli.machines import MachineOptions, add_machine_options
 from evener.cli.options import options_from

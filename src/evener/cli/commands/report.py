@@ -6,15 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edges import edge_file_options_from, report_edges
-from evener.cli.filters import report_filters, stream_file_options_from
-from evener.cli.graph_options import (
-    ReadOptions,
-    add_rereading_options,
-    read_again,
-    refuse_other_input,
-)
-from evener.cli.judged import say_bottleneck
+from evener.cli.graph_options import ReadOptions, add_rereading_options
+from evener.cli.kinds import kind_of
+from evener.cli.kinds.plan_file import PlanFile
 from evener.cli.options import options_from
 from evener.cli.values import page, refuse_outputs
 from evener.files.opening import is_stdin
@@ -41,42 +35,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the plan and, for the picture, its graph; write the page."""
-    from evener.io.plans.plan import read_plan
-    from evener.planning.evaluate import refuse_forged
     from evener.rebalancing.decision_log import is_decisions
-    from evener.reporting.html import write_report
 
     stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
     output = args.output or f"{stem}.html"
     refuse_outputs([output], [args.plan, args.mesh, args.coords])
     if is_decisions(args.plan):
         return _of_decisions(args.plan, args.mesh, output, out)
-    filters = stream_file_options_from(args, args.mesh)
-    if filters is not None:
-        return report_filters(filters, output, out)
-    edges = edge_file_options_from(args, args.mesh)
-    if edges is not None:
-        return report_edges(edges, output, out)
-    plan = read_plan(args.plan)
-    graph = mesh = None
-    if args.mesh is not None:
-        reading = read_again(args.mesh, plan, options_from(args, ReadOptions), out, args.plan)
-        refuse_other_input(plan, reading.inputs, args.mesh)
-        graph, mesh = reading.undirected, reading.mesh
-        refuse_forged(plan, graph, args.plan)
-    with out.progress("Drawing the report") as progress:
-        progress("report", 0.1)
-        write_report(output, plan, graph, mesh)
-    out.say(plan.verdict())
-    bottleneck = say_bottleneck(plan.evaluation, plan.platform, plan.workload, out)
-    out.say(f"Written: {output}")
-    picture = graph is not None
-    if graph is None:
-        out.note("note: figures are not recounted, because no graph is given")
-    out.result(
-        {"verdict": plan.verdict(), "written": output, "picture": picture, "limits": bottleneck}
-    )
-    return 0
+    file = PlanFile(args.plan, args.mesh, options_from(args, ReadOptions))
+    return kind_of(file.plan).report(file, output, out)
 
 
 def _of_decisions(file: str, mesh: str | None, output: str, out: Output) -> int:

@@ -115,12 +115,12 @@ def _divided(
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
         return graph, divisions_of(graph, options, out)
-    from evener.io.plans.edge_plan import is_edge_plan
+    from evener.io.plans.kinds import EDGES, kind_in
     from evener.io.plans.plan import read_plan
     from evener.running.executing import refuse_on_edges
 
     refuse_with_plan(options)
-    if is_edge_plan(options.plan):
+    if kind_in(options.plan) == EDGES:
         refuse_on_edges(asked.program)
         whole, division = edge_division(options.plan, options, out, is_rank=comm is not None)
         return whole, [division]

@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.edges import (
+from evener.cli.judged import add_epsilon
+from evener.cli.kinds.edges import (
     EdgeOptions,
     add_edge_options,
     edge_figures,
     print_blocks,
     read_edges_as,
 )
-from evener.cli.judged import add_epsilon
 from evener.cli.machines import MachineOptions, add_machine_options, machine_of
 from evener.cli.options import options_from
 from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, seed, size_in_bytes

@@ -17,7 +17,7 @@ from evener.arrays import Part, as_integers, as_numbers
 from evener.errors import InputError
 from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.io.plans import parts
-from evener.io.plans.archived import format_in, read_archived, write_archived
+from evener.io.plans.archived import read_archived, write_archived
 from evener.io.plans.manifest import EDGE_FORMAT, contract_of, contract_to_dict, texts
 from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
@@ -56,11 +56,6 @@ def write_edge_plan(path: str | Path, plan: EdgePlan, *, level: int | None = Non
 def read_edge_plan(path: str | Path) -> EdgePlan:
     """Read a file of an edge plan. Raises InputError if it is not one, or is damaged."""
     return read_archived(path, ("part", "vertices"), _plan_of, "an edge plan")
-
-
-def is_edge_plan(path: str | Path) -> bool:
-    """Return whether a file is an edge plan, of any version; False if it cannot be read."""
-    return format_in(path) == EDGE_FORMAT
 
 
 def read_edge_part(path: str | Path, m: int) -> Part:

@@ -20,7 +20,7 @@ from evener.arrays import IntArray, as_integers, as_numbers
 from evener.errors import InputError
 from evener.graphs.stream_graph import StreamGraph
 from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
-from evener.io.plans.archived import format_in, read_archived, write_archived
+from evener.io.plans.archived import read_archived, write_archived
 from evener.io.plans.manifest import STREAM_FORMAT, texts
 from evener.plans.stream_plan import StreamPlan
 
@@ -46,11 +46,6 @@ def read_stream_plan(path: str | Path) -> StreamPlan:
     return read_archived(
         path, ("part", "loads", "needs", *_OF_GRAPH), _plan_of, "a plan of a stream graph"
     )
-
-
-def is_stream_plan(path: str | Path) -> bool:
-    """Return whether a file is a stream plan, of any version; False if it cannot be read."""
-    return format_in(path) == STREAM_FORMAT
 
 
 def stream_manifest(plan: StreamPlan) -> dict[str, Any]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from evener.cli.differences import differing_entries, differing_parts, say_replayed
+from evener.cli.differences import differences, say_replayed
 from evener.cli.graph_options import (
     ReadOptions,
     is_its_input,
     refuse_other_input,
 )
+from evener.cli.kinds.plan_file import ExportOptions, PlanFile
 from evener.cli.machines import MachineOptions, machine_of
-from evener.cli.options import given_options_from, options_from
+from evener.cli.options import options_from
 from evener.cli.values import positive_finite, refuse_outputs
 from evener.errors import EvenerError, InputError, UsageError
 
@@ -124,7 +124,6 @@ def stream_figures(plan: StreamPlan) -> dict[str, Any]:
     }
 
 
-AddArguments = Callable[[argparse.ArgumentParser], None]
 # Arguments of both commands that say something of stream graphs.
 SHARED = ("graph", "stream", "reading", "machine", "k", "speeds")
 
@@ -156,39 +155,36 @@ class StreamComparisonOptions:
     machine: MachineOptions = field(default_factory=MachineOptions)
 
 
-def _refuse_others_from(
-    args: argparse.Namespace, add_arguments: AddArguments, fit: Collection[str]
-) -> None:
+def _refuse_others(given: Mapping[str, str], fit: Collection[str]) -> None:
     """Raise UsageError for a given option that is not in `fit`, the applicable options."""
-    for name, flag in given_options_from(args, add_arguments).items():
+    for name, flag in given.items():
         if name not in fit:
             raise UsageError(f"{flag} does not apply to stream graphs")
 
 
-def stream_evaluation_options_from(
-    args: argparse.Namespace, add_arguments: AddArguments
+def evaluation_options_from(
+    args: argparse.Namespace, given: Mapping[str, str]
 ) -> StreamEvaluationOptions | None:
     """Return the options if filters are mapped; None if vertices or edges are divided.
 
     Filters are mapped with --stream, or if PART or the plan of --as is a stream plan. Raises
     UsageError for options that do not apply to filters.
     """
-    from evener.io.plans.stream_plan import is_stream_plan
+    from evener.io.plans.kinds import FILTERS, kind_in
 
-    plan = next((one for one in (args.plan, args.part) if one and is_stream_plan(one)), "")
+    plan = next((one for one in (args.plan, args.part) if one and kind_in(one) == FILTERS), "")
     if not args.stream and not plan:
         if args.reading:
             raise UsageError("--reading works with stream graphs only", hint="Add --stream.")
         return None
     if args.plan and plan != args.plan:
         raise UsageError(f"--as: {args.plan} is not a plan of a stream graph")
-    _refuse_others_from(args, add_arguments, (*SHARED, "part", "plan"))
+    _refuse_others(given, (*SHARED, "part", "plan"))
     return options_from(args, StreamEvaluationOptions, app=args.graph, plan=plan)
 
 
-def evaluate_stream(options: StreamEvaluationOptions, out: Output) -> int:
+def evaluate(options: StreamEvaluationOptions, out: Output) -> int:
     """Read both, recount, print the time of an iteration with this mapping."""
-    from evener.cli.graph_options import is_its_input
     from evener.io.dataflow.reading import read_stream_graph
     from evener.io.plans.stream_plan import read_stream_plan
     from evener.planning.stream import evaluate_filters, problem_of
@@ -239,8 +235,8 @@ def _part_in(file: str, graph: StreamGraph) -> Part:
         raise
 
 
-def stream_comparison_options_from(
-    args: argparse.Namespace, add_arguments: AddArguments
+def comparison_options_from(
+    args: argparse.Namespace, given: Mapping[str, str]
 ) -> StreamComparisonOptions | None:
     """Return the options if --stream is given, else None.
 
@@ -251,12 +247,12 @@ def stream_comparison_options_from(
             name = "--reading" if args.reading else "--seconds"
             raise UsageError(f"{name} works with stream graphs only", hint="Add --stream.")
         return None
-    _refuse_others_from(args, add_arguments, (*SHARED, "tools", "seconds", "seed", "report"))
+    _refuse_others(given, (*SHARED, "tools", "seconds", "seed", "report"))
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
     return options_from(args, StreamComparisonOptions, app=args.graph, methods=methods)
 
 
-def compare_stream_methods(options: StreamComparisonOptions, out: Output) -> int:
+def compare(options: StreamComparisonOptions, out: Output) -> int:
     """Run every method; exit 0 even if a method fails."""
     from evener.io.dataflow.reading import read_stream_graph
     from evener.planning.compare import compare_filters
@@ -324,38 +320,17 @@ def _json(result: StreamComparison) -> dict[str, Any]:
     return {**figures, "method": result.method, "note": result.note}
 
 
-class StreamFileOptions(NamedTuple):
-    """The file of a stream plan, and the stream graph that it was made from (or None)."""
-
-    plan: str
-    app: str | None
-
-
-def stream_file_options_from(args: argparse.Namespace, app: str | None) -> StreamFileOptions | None:
-    """Return the options if the named plan is a stream plan; None for all other files.
-
-    Raises UsageError for options on how meshes and graphs are read.
-    """
-    from evener.io.plans.stream_plan import is_stream_plan
-
-    if not is_stream_plan(args.plan):
-        return None
-    if options_from(args, ReadOptions) != ReadOptions():
-        raise UsageError(f"reading options do not apply to {args.plan}, a plan of a stream graph")
-    return StreamFileOptions(args.plan, app)
-
-
-def report_filters(options: StreamFileOptions, output: str, out: Output) -> int:
+def report(file: PlanFile, output: str, out: Output) -> int:
     """Write the page of a stream plan; print what limits it and what would help."""
     from evener.reporting.stream_report import write_stream_report
 
-    plan = _checked(options)
+    plan = _checked(file)
     with out.progress("Drawing the report") as progress:
         progress("report", 0.1)
         try:
             advice = write_stream_report(output, plan)
         except EvenerError as error:
-            error.file = error.file or options.plan
+            error.file = error.file or file.plan
             raise
     out.say(plan.verdict())
     print_advice(advice, plan, out)
@@ -364,51 +339,57 @@ def report_filters(options: StreamFileOptions, output: str, out: Output) -> int:
     return 0
 
 
-def export_filters(options: StreamFileOptions, to: str, output: str, out: Output) -> int:
+def export(file: PlanFile, options: ExportOptions, out: Output) -> int:
     """Write the device of each filter in the requested format."""
     from evener.io.dataflow.placed import write_placed
     from evener.reporting.stream_report import device_colours
 
-    plan = _checked(options)
-    write_placed(output, plan, to, device_colours(plan))
+    output = options.needed_output(file)
+    plan = _checked(file)
+    write_placed(output, plan, options.to, device_colours(plan))
     out.say(f"Written: {output}")
-    out.result({"written": output, "format": to, "filters": plan.graph.n})
+    out.result({"written": output, "format": options.to, "filters": plan.graph.n})
     return 0
 
 
-def replay_filters(options: StreamFileOptions, out: Output) -> int:
+def replay(file: PlanFile, out: Output) -> int:
     """Make a stream plan again; exit 3 if the input differs, 5 if only the result differs."""
-    from evener.io.plans.stream_plan import read_stream_plan
     from evener.planning.stream import MapOptions, map_filters, problem_of
 
-    if options.app is None:
-        raise UsageError(
-            "replay needs the stream graph that the plan was made from",
-            hint="Give that file after the plan.",
-        )
-    old = read_stream_plan(options.plan)
-    read = _read(options.app)
+    app = file.needed_source("stream graph")
+    old = _plan_in(file)
+    read = _read(app)
     try:
         asked = MapOptions(**{one.name: old.options[one.name] for one in fields(MapOptions)})
         reading = problem_of(old).reading
         with out.progress("Placing filters") as progress:
             new = map_filters(
-                read.graph, old.platform, asked, reading, inputs=_inputs(options.app, read),
+                read.graph, old.platform, asked, reading, inputs=_inputs(app, read),
                 notes=read.notes, progress=progress,
             )  # fmt: skip
     except (KeyError, TypeError, UsageError) as error:
-        raise InputError(f"holds invalid options: {error}", file=options.plan) from error
-    same = is_its_input(old, new.inputs)
-    return say_replayed(options.plan, options.app, _differences(old, new), out, is_its_input=same)
+        raise InputError(f"holds invalid options: {error}", file=file.plan) from error
+    timed = old.options.get("seconds") is not None
+    why = " (its search had a time limit, so each run ends elsewhere)" if timed else ""
+    where = f"on another device{why}"
+    found = differences((old, new), (old.part, new.part), "filters", where, _record)
+    return say_replayed(file.plan, app, found, out, is_its_input=is_its_input(old, new.inputs))
 
 
-def _checked(options: StreamFileOptions) -> StreamPlan:
-    """Return the plan. Raises InputError if a given file is not the plan's file."""
+def _plan_in(file: PlanFile) -> StreamPlan:
+    """Return the plan. Raises UsageError for options on how meshes and graphs are read."""
     from evener.io.plans.stream_plan import read_stream_plan
 
-    plan = read_stream_plan(options.plan)
-    if options.app is not None:
-        refuse_other_input(plan, _inputs(options.app, _read(options.app)), options.app)
+    if file.reading != ReadOptions():
+        raise UsageError(f"reading options do not apply to {file.plan}, a plan of a stream graph")
+    return read_stream_plan(file.plan)
+
+
+def _checked(file: PlanFile) -> StreamPlan:
+    """Return the plan. Raises InputError if a given file is not the plan's file."""
+    plan = _plan_in(file)
+    if file.source is not None:
+        refuse_other_input(plan, _inputs(file.source, _read(file.source)), file.source)
     return plan
 
 
@@ -422,22 +403,8 @@ def _inputs(app: str, read: StreamReading) -> dict[str, str]:
     return {Path(app).name: read.sha256}
 
 
-def _differences(old: StreamPlan, new: StreamPlan) -> list[str]:
-    """Return the differences, most important first."""
-    timed = old.options.get("seconds") is not None
-    why = " (its search had a time limit, so each run ends elsewhere)" if timed else ""
-    where = f"on another device{why}"
-    found = differing_parts((old, new), (old.part, new.part), "filters", where)
-    if old.graph.n != new.graph.n:
-        return found
-    then, now = (_record(plan) for plan in (old, new))
-    for record in (then, now):
-        del record["inputs"], record["versions"]
-    return found + list(differing_entries(then, now))
-
-
 def _record(plan: StreamPlan) -> dict[str, Any]:
     from evener.io.plans.stream_plan import stream_manifest
 
     loads = {"computing": plan.computing.tolist(), "communicating": plan.communicating.tolist()}
-    return dict(json.loads(json.dumps(stream_manifest(plan) | loads)))
+    return stream_manifest(plan) | loads

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evener.cli.differences import differing_entries, differing_parts, say_replayed
+from evener.cli.differences import differences, say_replayed
 from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
@@ -18,8 +17,10 @@ from evener.cli.graph_options import (
     refuse_other_input,
 )
 from evener.cli.judged import OWN
+from evener.cli.kinds.plan_file import ExportOptions, PlanFile
 from evener.cli.machines import MachineOptions, machine_of
-from evener.cli.options import add_options, given_options_from, option, options_from
+from evener.cli.options import add_options, option, options_from
+from evener.cli.values import refuse_outputs
 from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -140,6 +141,20 @@ EPSILON = 0.03
 ORDERS = (*KINDS, "file")  # of the blocks in a partition file
 
 
+# Options of `evener evaluate` and `compare` that apply to blocks of vertices only.
+OF_VERTICES = {
+    "objective", "sizing", "connected", "mapping", "threads", "time_limit", "shares", "kernel",
+    "overlap",
+    "exchange",
+}  # fmt: skip
+
+
+def _refuse_others(given: Mapping[str, str]) -> None:
+    for name, flag in given.items():
+        if name in OF_VERTICES:
+            raise UsageError(f"{flag} applies to blocks of vertices, not of edges")
+
+
 @dataclass(frozen=True)
 class EdgeEvaluationOptions:
     """Options for evaluating an edge partition; None and "": not given.
@@ -158,24 +173,28 @@ class EdgeEvaluationOptions:
     reading: ReadOptions = field(default_factory=ReadOptions)
 
 
-def edge_evaluation_options_from(args: argparse.Namespace) -> EdgeEvaluationOptions | None:
+def evaluation_options_from(
+    args: argparse.Namespace, given: Mapping[str, str]
+) -> EdgeEvaluationOptions | None:
     """Return the options if edges are divided; None if vertices are.
 
-    Edges are divided if --edges is given, or if PART or the plan of --as is an edge plan.
+    Edges are divided if --edges is given, or if PART or the plan of --as is an edge plan. Raises
+    UsageError for options that apply to blocks of vertices only.
     """
-    from evener.io.plans.edge_plan import is_edge_plan
+    from evener.io.plans.kinds import EDGES, kind_in
 
     named = args.plan if args.plan and args.plan not in ORDERS else None
-    plan = next((one for one in (named, args.part) if one and is_edge_plan(one)), "")
+    plan = next((one for one in (named, args.part) if one and kind_in(one) == EDGES), "")
     if not args.edges and not plan:
         return None
+    _refuse_others(given)
     if named and plan != named:
         raise UsageError(f"--as: {named} is neither an edge plan nor one of {', '.join(ORDERS)}")
     of = args.plan if args.plan in ORDERS else ""
     return options_from(args, EdgeEvaluationOptions, plan=plan, of=of)
 
 
-def evaluate_edge_partition(options: EdgeEvaluationOptions, out: Output) -> int:
+def evaluate(options: EdgeEvaluationOptions, out: Output) -> int:
     """Read edges and blocks, evaluate, print; the exit code does not depend on the contract."""
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.plans.edge_partition import BYTES_PER_VALUE
@@ -250,7 +269,6 @@ def _own_contract(
 
 def _partition(file: str, m: int, k: int) -> EdgePartition:
     """Return the partition of m edges stored in a file of any tool."""
-    from evener.errors import InputError
     from evener.io.plans.edge_plan import read_edge_part
     from evener.plans.edge_partition import EdgePartition
 
@@ -287,13 +305,6 @@ def _print(judged: EdgePlan, bytes_per_value: float, out: Output) -> None:
     print_blocks(judged, out)
 
 
-# Options of `evener compare` that apply to blocks of vertices only.
-OF_VERTICES = {
-    "objective", "sizing", "connected", "mapping", "threads", "time_limit", "shares", "kernel",
-    "overlap", "bytes_per_value",
-}  # fmt: skip
-
-
 @dataclass(frozen=True)
 class EdgeComparisonOptions:
     """Options for comparing edge partitions.
@@ -302,6 +313,7 @@ class EdgeComparisonOptions:
     """
 
     graph: str
+    machine: MachineOptions
     methods: list[str] | None
     preset: str
     epsilon: float
@@ -316,24 +328,29 @@ class EdgeComparisonOptions:
         return shown | {"weighted": self.edges.weighted, "reading": reading}
 
 
-def edge_comparison_options_from(
-    args: argparse.Namespace, add_arguments: Callable[[argparse.ArgumentParser], object]
-) -> EdgeComparisonOptions:
-    """Return the options of a comparison of edge partitions.
+def comparison_options_from(
+    args: argparse.Namespace, given: Mapping[str, str]
+) -> EdgeComparisonOptions | None:
+    """Return the options if --edges is given, else None.
 
-    Raises UsageError for those that apply to blocks of vertices only.
+    Raises UsageError for options that apply to blocks of vertices only.
     """
-    for name, flag in given_options_from(args, add_arguments).items():
-        if name in OF_VERTICES:
-            raise UsageError(f"{flag} applies to blocks of vertices, not to --edges")
+    if not args.edges:
+        return None
+    _refuse_others(given)
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
-    return options_from(args, EdgeComparisonOptions, methods=methods)
+    machine = options_from(args, MachineOptions)
+    return options_from(args, EdgeComparisonOptions, machine=machine, methods=methods)
 
 
-def compare_edge_methods(options: EdgeComparisonOptions, platform: Platform, out: Output) -> int:
+def compare(options: EdgeComparisonOptions, out: Output) -> int:
     """Run every method with the same targets and limits; exit 0 even if a method fails."""
     from evener.planning.compare import compare_edges
 
+    if options.report is not None:
+        inputs = [options.graph, options.machine.machine, options.edges.reading.coords]
+        refuse_outputs([options.report], inputs)
+    platform = machine_of(options.machine, out)
     reading = read_edges_as(options.graph, options.edges, out)
     with out.progress("Comparing") as progress:
         results = compare_edges(
@@ -392,68 +409,49 @@ def _json(result: EdgeComparison) -> dict[str, Any]:
 Chosen = TypeVar("Chosen")
 
 
-@dataclass(frozen=True)
-class EdgeFileOptions:
-    """The file of an edge plan, the file that it was made from (or None), and reading options."""
-
-    plan: str
-    graph: str | None
-    reading: ReadOptions
-
-
-def edge_file_options_from(args: argparse.Namespace, graph: str | None) -> EdgeFileOptions | None:
-    """Return the options if the named plan is an edge plan; None for all other files."""
-    from evener.io.plans.edge_plan import is_edge_plan
-
-    if not is_edge_plan(args.plan):
-        return None
-    return EdgeFileOptions(args.plan, graph, options_from(args, ReadOptions))
-
-
-def replay_edges(options: EdgeFileOptions, out: Output) -> int:
+def replay(file: PlanFile, out: Output) -> int:
     """Make an edge plan again; exit 3 if the input differs, 5 if only the result differs."""
-    from evener.io.plans.edge_plan import read_edge_plan
+    from evener.io.plans.edge_plan import edge_manifest, read_edge_plan
 
-    if options.graph is None:
-        raise UsageError(
-            "replay needs the file that the plan was made from",
-            hint="Give that file after the plan.",
-        )
-    old = read_edge_plan(options.plan)
+    source = file.needed_source()
+    old = read_edge_plan(file.plan)
     with out.progress("Splitting") as progress:
         progress(str(old.options.get("method", "")), 0.1)
-        new = _made_again(old, options, out)
+        new = _made_again(old, file, source, out)
     same_input = is_its_input(old, new.inputs)
-    return say_replayed(
-        options.plan, options.graph, _differences(old, new), out, is_its_input=same_input
-    )
+    parts = old.partition.part, new.partition.part
+    found = differences((old, new), parts, "edges", "in another block", edge_manifest)
+    return say_replayed(file.plan, source, found, out, is_its_input=same_input)
 
 
-def export_edges(options: EdgeFileOptions, to: str, output: str, out: Output) -> int:
+def export(file: PlanFile, options: ExportOptions, out: Output) -> int:
     """Write the block of each edge in the requested format; with the graph also its ends."""
-    from evener.io.plans.edge_exports import EdgeEnds, write_edge_part
+    from evener.io.plans.edge_exports import LISTS, EdgeEnds, write_edge_part
     from evener.io.plans.edge_plan import read_edge_plan
 
-    plan = read_edge_plan(options.plan)
+    output = options.needed_output(file, is_folder=options.to == LISTS)
+    plan = read_edge_plan(file.plan)
     ends = None
-    if options.graph is not None:
-        reading = _checked_again(plan, options, out)
+    if file.source is not None:
+        reading = _checked_again(plan, file, file.source, out)
         ends = EdgeEnds(reading.ends, reading.edges.weights)
-    written = write_edge_part(output, plan, to, ends=ends)
+    written = write_edge_part(output, plan, options.to, ends=ends)
     out.say(f"Written: {output}")
-    out.result({"written": output, "files": written, "format": to, "edges": plan.partition.m})
+    out.result(
+        {"written": output, "files": written, "format": options.to, "edges": plan.partition.m}
+    )
     return 0
 
 
-def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
+def report(file: PlanFile, output: str, out: Output) -> int:
     """Write the page of an edge plan; if the graph is given, with charts of copied vertices."""
     from evener.io.plans.edge_plan import read_edge_plan
     from evener.reporting.edge_report import write_edge_report
 
-    plan = read_edge_plan(options.plan)
+    plan = read_edge_plan(file.plan)
     reading = None
-    if options.graph is not None:
-        reading = _checked_again(plan, options, out)
+    if file.source is not None:
+        reading = _checked_again(plan, file, file.source, out)
     with out.progress("Drawing the report") as progress:
         progress("report", 0.1)
         write_edge_report(output, plan, None if reading is None else reading.edges)
@@ -465,33 +463,31 @@ def report_edges(options: EdgeFileOptions, output: str, out: Output) -> int:
     return 0
 
 
-def _read_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
-    assert options.graph is not None
-    how = edge_options_of(plan, options.reading, options.graph, options.plan)
-    return read_edges_as(options.graph, how, out)
+def _read_again(plan: EdgePlan, file: PlanFile, source: str, out: Output) -> EdgeReading:
+    how = edge_options_of(plan, file.reading, source, file.plan)
+    return read_edges_as(source, how, out)
 
 
-def _checked_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgeReading:
+def _checked_again(plan: EdgePlan, file: PlanFile, source: str, out: Output) -> EdgeReading:
     """Return the plan's edges. Raises InputError for another file, or if the plan is wrong."""
     from evener.planning.split import refuse_forged_edges
 
-    reading = _read_again(plan, options, out)
-    refuse_other_input(plan, reading.inputs, str(options.graph))
-    refuse_forged_edges(plan, reading, options.plan)
+    reading = _read_again(plan, file, source, out)
+    refuse_other_input(plan, reading.inputs, source)
+    refuse_forged_edges(plan, reading, file.plan)
     return reading
 
 
-def _made_again(plan: EdgePlan, options: EdgeFileOptions, out: Output) -> EdgePlan:
+def _made_again(plan: EdgePlan, file: PlanFile, source: str, out: Output) -> EdgePlan:
     """Return the plan made again with the options of `plan`, from a whole file or in pieces."""
     from evener.planning.split import SplitOptions, split
     from evener.planning.split_file import StreamOptions, split_file
 
-    assert options.graph is not None
     if plan.options.get("stream"):
-        streamed = _options_in(plan, StreamOptions, options.plan)
-        return split_file(options.graph, plan.platform, streamed)
-    how = _options_in(plan, SplitOptions, options.plan)
-    return split(_read_again(plan, options, out), plan.platform, how)
+        streamed = _options_in(plan, StreamOptions, file.plan)
+        return split_file(source, plan.platform, streamed)
+    how = _options_in(plan, SplitOptions, file.plan)
+    return split(_read_again(plan, file, source, out), plan.platform, how)
 
 
 def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
@@ -509,17 +505,3 @@ def _options_in(plan: EdgePlan, kind: type[Chosen], file: str) -> Chosen:
         return kind(**chosen)
     except (TypeError, UsageError) as error:
         raise InputError(f"holds invalid options: {error}", file=file) from error
-
-
-def _differences(old: EdgePlan, new: EdgePlan) -> list[str]:
-    """Return the differences, most important first."""
-    from evener.io.plans.edge_plan import edge_manifest
-
-    parts = old.partition.part, new.partition.part
-    found = differing_parts((old, new), parts, "edges", "in another block")
-    if old.partition.m != new.partition.m:
-        return found
-    then, now = (json.loads(json.dumps(edge_manifest(plan))) for plan in (old, new))
-    for record in (then, now):
-        del record["inputs"], record["versions"]
-    return found + list(differing_entries(then, now))
