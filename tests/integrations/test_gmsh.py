@@ -1,5 +1,6 @@
 """Gmsh itself: it reads our files without a warning, and divides its model as the plan says."""
 
+import signal
 from collections import Counter
 from dataclasses import replace
 
@@ -30,6 +31,7 @@ def gmsh():
     import gmsh
 
     gmsh.initialize(interruptible=False)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # Gmsh resets what Python has set
     gmsh.option.setNumber("General.Terminal", 0)
     gmsh.logger.start()
     yield gmsh

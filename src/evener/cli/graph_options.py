@@ -218,7 +218,7 @@ def load_of(options: LoadOptions, out: Output) -> Load:
 
 
 def add_rereading_options(parser: argparse.ArgumentParser) -> None:
-    """Add --coords, --weights and --together; the plan records all other read options."""
+    """Add --coords, --weights and --together; all other options for reading are in the plan."""
     parser.add_argument(
         "--coords", metavar="FILE", help="the file of coordinates, if it is in another folder now"
     )

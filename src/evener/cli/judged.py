@@ -43,8 +43,9 @@ class WorkloadOptions:
         action=argparse.BooleanOptionalAction,
     )
     exchange: str | None = option(
-        "send one value per vertex and neighbouring block, or one per cut edge "
-        "(default: as the kernel states; faces for OpenFOAM's and PyFR's meshes, else vertices)",
+        "vertices: a vertex sends one value to each neighbouring block; faces: one value for each "
+        "cut edge (default: as the kernel states; if it states neither, faces for meshes of "
+        "OpenFOAM and PyFR, vertices for others)",
         choices=("vertices", "faces"),
     )
     bytes_per_value: float | None = option(

@@ -43,7 +43,7 @@ def checked_corners(values: npt.ArrayLike, n_points: int) -> IntArray:
 
 
 def checked_fields(fields: Fields, n: int, what: str) -> Fields:
-    """Return arrays by name, each with a row for each of n `what`."""
+    """Return arrays by name, after checking that each has a row for each of the n `what`."""
     checked = {}
     for name, values in fields.items():
         array = np.asarray(values)

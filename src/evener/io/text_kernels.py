@@ -177,7 +177,7 @@ def keep_lines(data, key, out):
 
 @njit(cache=True, nogil=True)
 def walk_lists(values, first, skipped):
-    """Find the entries of each list; a list is `skipped` numbers, its length, its entries.
+    """Find the entries of lists: each is `skipped` numbers to ignore, a length, then the entries.
 
     first has one entry more than there are lists. Returns the number of the first wrong list, or
     -1.

@@ -53,7 +53,7 @@ class KernelCache(NullCache):
 
     @functools.cached_property
     def _numba(self):
-        """Numba's own cache, which knows the folder; RuntimeError if no folder is writable."""
+        """Numba's own cache, which chooses a folder; RuntimeError if no folder is writable."""
         return CompileResultCacheImpl(self._function)
 
     @property

@@ -385,7 +385,7 @@ def _wider_links(platform: Platform, period: Period) -> Iterator[tuple[str, Plat
 
 
 def _new_link(problem: StreamProblem, part: Part, period: Period) -> Iterator[tuple[str, Platform]]:
-    """Yield a link between the busiest device and the one it exchanges with for longest."""
+    """Yield a new link between the busiest device and the one that exchanges most with it."""
     platform, filters, b = problem.processors.platform, problem.filters, period.bottleneck
     links = [one.link for one in platform.connections if one.link.beta > 0]
     if not links or problem.reading.route == "transit":

@@ -28,7 +28,7 @@ class EdgePlan:
     edges. inputs: file name -> SHA-256. versions: program -> version. notes: a sentence on each
     oddity. cpu_seconds: CPU time to make the plan [s]; None if it was read from a file, or made by
     another program. order: name of the order in which the method processed clones of vertices, or
-    edges; empty in the same cases.
+    edges; empty if it was read from a file, or made by another program.
     """
 
     partition: EdgePartition

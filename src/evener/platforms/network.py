@@ -34,7 +34,7 @@ class Network(NamedTuple):
     def routed(
         self, p: IntArray, q: IntArray, costs: FloatArray, joined: Sequence[np.ufunc]
     ) -> list[FloatArray]:
-        """Combine each row of costs (c, links) along the cheapest routes, by its ufunc.
+        """Combine row i of costs (c, links) by the i-th ufunc along the cheapest routes.
 
         Routes are the same both ways; sources are processed in groups.
         """

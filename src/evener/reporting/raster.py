@@ -1,7 +1,7 @@
-"""Rasterise triangles and points into images of numbers: which of them is visible at each pixel.
+"""Rasterise triangles and points: a pixel gets the number of the one that is visible there.
 
-A pixel belongs to the triangle that covers its centre; both triangles of an edge compute this in
-the same way, so that neighbours neither overlap nor leave gaps, however small they are.
+A pixel belongs to the triangle that covers its centre; the two triangles of an edge compute this in
+the same way, so that even tiny triangles neither overlap nor leave gaps.
 """
 
 from __future__ import annotations

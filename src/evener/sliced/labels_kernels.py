@@ -110,7 +110,7 @@ def _choose(rows, i, v, w, heaviest, labels, near):
 
 @njit(cache=True, nogil=True)
 def grant(askers, asked, weights, labels, heaviest, granted):
-    """Let vertices join the clusters that they requested, in this order, if these have room.
+    """Let each vertex, in order, join the cluster that it requested if the cluster has room.
 
     askers, asked (q,): global numbers of vertices and clusters. weights (q,): weights of the
     vertices; (0,) if all are 1. granted (q,) bool: set. Returns the number of vertices that joined.

@@ -89,8 +89,8 @@ class SliceSlabs:
 def directions_of(extents: FloatArray) -> list[FloatArray]:
     """Return directions (d,) to cut slabs across, for a box of these extents (d,).
 
-    They are the longest axis, whose cross-sections are smallest, and the diagonal: a layer of a
-    grid across the diagonal has up to a quarter fewer vertices, in a cube, than one across an axis.
+    They are the longest axis, whose cross-sections are smallest, and the diagonal: in a cube, a
+    layer across the diagonal has up to a quarter fewer vertices than a layer across an axis.
     """
     axis = (np.arange(extents.size) == int(np.argmax(extents))).astype(np.float64)
     return [axis, np.ones(extents.size)] if extents.size > 1 else [axis]

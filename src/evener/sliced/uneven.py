@@ -257,10 +257,10 @@ class UnevenBlocks:
         return moved, load, held
 
     def _shares(self, place: int, of: int, turn: int) -> Shares:
-        """Return the changes allowed to one slice, the one with index `place` of `of` in its phase.
+        """Return the changes allowed to a slice: number `place` of the `of` slices of its phase.
 
-        Each slice gets an equal share of a block's capacity; if that is less than the heaviest
-        vertex, one slice gets all of it.
+        Each slice gets an equal share of a block's capacity. If this share is less than the
+        heaviest vertex, one slice gets the whole capacity.
         """
         first = (np.arange(self.load.size) + turn) % of == place
 

@@ -145,7 +145,7 @@ def _next(edges):
 
 @inner(counted=False)
 def _seed(edges):
-    """Return the last vertex with an edge without a block, which has low degree, or -1."""
+    """Return the last vertex (of low degree) with an edge without a block, or -1."""
     cursor = edges.cursor
     while cursor[SEED] > 0:
         v = cursor[SEED] - 1

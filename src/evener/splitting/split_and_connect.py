@@ -40,7 +40,7 @@ class Clones(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note for the user if dominant edges weigh less than in the paper, else empty."""
+        """A note for the user if dominant edges weigh less than in the paper; otherwise empty."""
         if self.weight == DOMINANT_WEIGHT:
             return ()
         why = "METIS adds weights in 32 bits"

@@ -34,9 +34,9 @@ class ExactMapping:
 def exact(problem: StreamProblem, seconds: float = 60.0) -> ExactMapping:
     """Return the mapping with the shortest period. seconds: time limit.
 
-    Variables state which filter is on which processor, and between which two processors each edge
-    is. Raises UsageError for readings whose loads are not sums of such variables ("transit",
-    overlap), and if there are too many variables.
+    The variables are: which filter is on which processor, and which two processors each edge joins.
+    Raises UsageError for readings whose loads are not sums of such variables ("transit", overlap),
+    and if there are too many variables.
     """
     if problem.reading.route == "transit" or problem.reading.overlap:
         raise UsageError("the exact method does not work with the readings transit and overlap")

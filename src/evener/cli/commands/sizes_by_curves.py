@@ -276,7 +276,7 @@ def run_by_level(
     places = [] if platform is None else _places(platform)
     if platform is None or not places:
         raise UsageError(
-            "hierarchical needs the machine's tree, but no device has a place in it",
+            "the method hierarchical needs the machine's tree, but no device has a place in it",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     load = load_of(load_options, out)

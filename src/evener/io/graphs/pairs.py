@@ -178,7 +178,7 @@ def parse_pairs(
 def refuse_pairs(
     source: Source, layout: Layout, code: int, place: npt.NDArray[np.int64]
 ) -> NoReturn:
-    """Raise the InputError for a parser's code."""
+    """Raise the InputError that belongs to an error code of a parser."""
     from evener.io.number_kernels import COLUMNS
 
     if code == COLUMNS:

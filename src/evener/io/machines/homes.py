@@ -127,8 +127,8 @@ def _hosts(table: Mapping[str, Any], names: Sequence[str], counts: Mapping[str, 
     host = table["host"]
     if isinstance(host, list):
         raise InputError(
-            f"device {names[0]!r} has a list of hosts, but a link to one host: `host` must be "
-            "one device, or one table of devices"
+            f"device {names[0]!r} lists several hosts; `host` must name a single device, or "
+            "a single table of devices"
         )
     if not isinstance(host, str):
         raise InputError(f"the host of device {names[0]!r} must be a name, not {host!r:.40}")

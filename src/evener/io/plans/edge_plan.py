@@ -111,7 +111,10 @@ def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
     if of not in KINDS or metrics.loads.size != k or metrics.vertices.size != k:
         raise InputError("is an edge plan with inconsistent contents")
     if metrics.copies < 0 or not metrics.replication >= 1:
-        raise InputError(f"has {metrics.copies} copies and replication {metrics.replication}")
+        raise InputError(
+            f"states {metrics.copies} copies and a replication of {metrics.replication}; the least "
+            "possible are 0 and 1"
+        )
     options, graph = _options(found["options"]), _counts(found["graph"])
     inputs, versions = (texts(_table(found[name]), name) for name in ("inputs", "versions"))
     if graph["edges"] != partition.m:

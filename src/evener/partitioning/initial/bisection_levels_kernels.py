@@ -292,8 +292,8 @@ def halve(graph, share, slack, seed, tries, side):
 class HalvingTree(NamedTuple):
     """A tree of h bisections: for each, the share (h,) of the weight for side 0, and its two sides.
 
-    seed (h,) uint64. below (h, 2): the bisection of each side; or, for a side of one block, -1 -
-    block.
+    seed (h,) uint64. below (h, 2): the number of the bisection that divides each side; -(block + 1)
+    for a side of one block.
     """
 
     share: np.ndarray

@@ -5,9 +5,8 @@ Every block has a centre and an influence: a point belongs to the centre with th
 until the weights of the blocks are near their targets [vLMM18]_. The centres are computed on a
 sample along the Hilbert curve; a few rounds over all points then correct the weights.
 
-Initial centres lie along the curve, except that large blocks start at the rim of the domain. There
-they have fewer neighbours and send less; if some blocks are much larger than the rest, they send
-most.
+Initial centres lie along the curve, except that large blocks start at the rim of the domain. Blocks
+much larger than the rest usually send most; at the rim they have fewer neighbours and send less.
 """
 
 from __future__ import annotations
@@ -201,7 +200,7 @@ def _total(cloud: Cloud) -> float:
 
 
 def _is_small(cloud: Cloud) -> bool:
-    """Return whether all rounds run in one kernel call, as calls would take longer than work."""
+    """Return whether all rounds run in one kernel call: for few points, many calls are slower."""
     return len(cloud.bough_low) == 1
 
 

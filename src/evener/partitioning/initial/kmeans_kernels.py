@@ -24,9 +24,9 @@ LEAST_RATIO = 1e-3  # of a block's weight to its share, in corrections
 class Cloud(NamedTuple):
     """Points (d, n) along a curve, weights (n,), or (0,) if all are 1, and the tree of boxes.
 
-    leaf_low, leaf_high (leaves, d), branch_..., bough_... (two levels above): corners of the boxes.
-    leaf_mass (leaves,), leaf_moment (leaves, d): weight of the points in a leaf, and the sum of
-    weight x coordinates.
+    Boughs contain branches, and branches contain leaves. leaf_low, leaf_high (leaves, d), and the
+    same of branches and boughs: corners of the boxes. leaf_mass (leaves,), leaf_moment (leaves, d):
+    weight of the points in a leaf, and the sum of weight x coordinates.
     """
 
     points: np.ndarray
@@ -213,8 +213,8 @@ class Goal(NamedTuple):
 def settle(cloud, places, influence, goal):
     """Move centres to the means of their blocks until they rest, and correct influences.
 
-    Like _Rounds.settle, for clouds of one bough: so few points that calls take longer than work.
-    places (k, d) and influence (k,) are changed.
+    Like _Rounds.settle, for clouds of one bough: with so few points, calling kernels would take
+    longer than computing. places (k, d) and influence (k,) are changed.
     """
     k, d = places.shape
     mass, moment, scales = np.empty((1, k)), np.empty((1, k, d)), np.empty(k, np.float32)

@@ -60,9 +60,9 @@ def best_sweep(level: GraphLevel, places: Rows, targets: FloatArray, epsilon: fl
 def best_directions(
     level: GraphLevel, rows: Rows, tree: HalvingTree, directions: list[Direction], epsilon: float
 ) -> tuple[list[Direction], Part]:
-    """Return the directions that the fronts of least cut use, and the blocks (n,) between these.
+    """Return the directions of the fronts of least cut, and the blocks (n,) between the fronts.
 
-    Fronts also sweep along the rows themselves, which are not returned as directions.
+    Fronts along the rows themselves are tried, too; rows are not among the returned directions.
     """
     places = np.stack([*rows, *(direction(rows) for direction in directions)])
     part, chosen = _swept(level, places, tree, epsilon)
@@ -99,7 +99,7 @@ def _diagonal(points: Rows, i: int, j: int, sign: int) -> npt.NDArray[np.float32
 
 
 def _corner(points: Rows, i: int, j: int, far: tuple[bool, ...]) -> npt.NDArray[np.float32]:
-    """Return for each point (n,) the side of the least square at a corner of the box that holds it.
+    """Return for each point (n,) the side of the smallest square at a corner that contains it.
 
     far: for coordinates i and j, whether the corner is at the largest value instead of the least.
     """

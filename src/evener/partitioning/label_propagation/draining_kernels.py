@@ -119,9 +119,9 @@ def for_its_weight(lost, w):
 
 @inner()
 def _may_leave(state, v, over):
-    """Return whether v may leave its block: with `over`, if the block is too heavy, else if it can.
+    """Return whether v may leave its block.
 
-    Without `over`, the block must stay at or above `low`.
+    With `over`, the block must be too heavy; without, it must stay at or above `low`.
     """
     p, w = state.part[v], state.vwgt[v]
     if stays(state.fixed, v):

@@ -286,8 +286,8 @@ def _refine(
 def _in_order(level: GraphLevel, contract: Contract, alone: float) -> Part:
     """Return blocks filled in order of degree, the largest block first.
 
-    They leave enough lack of weight for the vertices without edges, which weigh `alone`. Most edges
-    are then in and between the first blocks.
+    They leave room for the vertices without edges, whose weight is `alone`. Most edges are then in
+    and between the first blocks.
     """
     low, high = contract.low, contract.high
     held = float(level.vwgt.sum())

@@ -257,9 +257,9 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
 def by_kmeans(
     level: GraphLevel, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
 ) -> Placed:
-    """Return blocks by balanced k-means of points (d, n), sorted along a curve; then refined.
+    """Divide points (d, n), sorted along a curve, by balanced k-means; return refined blocks.
 
-    The blocks are rounded by diffusion before refinement.
+    Before refinement, the blocks are rounded by diffusion.
     """
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
@@ -286,7 +286,7 @@ def _by_distance(
 
 
 def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> list[Placed]:
-    """Bisect recursively, with one of DEALS for each task; return those of least cut, refined."""
+    """Bisect recursively with several DEALS; refine and return the blocks of least cut."""
     found = [
         recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
         for task, deal in zip(tasks, DEALS, strict=False)

@@ -382,7 +382,8 @@ def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
 
 
 def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
-    """Return the blocks of a rule that counts the fraction `worst` of the largest message bytes."""
+    """Return the blocks of a rule that counts the fraction `worst` of the bound of message
+    bytes."""
     machines, costs = task.machines, task.footprint
     limits = np.where(machines.gpu, machines.memories, np.inf)
     prices = np.array([costs.vertex, costs.arc, worst * costs.outbox, worst * costs.inbox])

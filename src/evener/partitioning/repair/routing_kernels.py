@@ -77,7 +77,7 @@ def nearest(starts, other, source, wanted, may_pass, search, stamp):
 
 @inner()
 def _serve(starts, other, order, demand, supplies, may_pass, arcs, flow, stuck, search, stamp):
-    """Meet the demand (k,) of each block, in `order`, from the nearest block with a supply.
+    """For each block in `order`, take its demand (k,) from the nearest block that has a supply.
 
     supplies (s, k): later supplies are used only if no path leads to a block with an earlier one.
     arcs (p,): for each arc of a path from the demanding block, the arc along which the weight

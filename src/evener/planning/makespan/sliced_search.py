@@ -5,8 +5,8 @@ best plans -> their borders, vertex by vertex -> refinement to lower the makespa
 slabs cut vertex by vertex, and for the least cut if it is nearly as fast -> repeated for the
 fastest plan, with its new borders, while that helps.
 
-Seconds on graphs of borders equal those of the whole graph; on the graph of clusters they are
-estimates.
+Seconds predicted on a graph of borders equal those on the whole graph; on the graph of clusters
+they are estimates.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Steps of conjugate gradients and of Jacobi's method for L + shift I, by the threads of a device.
+"""Steps of conjugate gradients and of Jacobi's method for L + shift I, on a device's threads.
 
-L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and the end;
-sums are stored by piece, so that they do not depend on the number of threads. ThreadPool.run calls
-the kernels.
+L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and the end.
+Each piece stores its own sums, so results do not depend on the number of threads. ThreadPool.run
+calls the kernels.
 """
 
 # mypy: ignore-errors

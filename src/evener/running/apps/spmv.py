@@ -115,8 +115,8 @@ def edge_products(
 
     The entries of A, the graph's arcs, are divided over devices. Each device multiplies by its own
     entries; a row's sum is that of its master plus those of its mirrors, by ascending device. So in
-    a superstep each copy of a vertex sends and receives one value. Other arguments, and A, are
-    those of `products`.
+    a superstep each mirror sends one value and receives one. Other arguments, and A, are those of
+    `products`.
     """
     assert share.computed.out is not None
     rows, m = MatrixRows.of(share.computed.out), share.n_masters
