@@ -1,20 +1,23 @@
 """Seconds on the wall of solvers whose ranks are unequal: equal blocks, tuned blocks, METIS's.
 
-    python benchmarks/solvers.py [--cases cavity,motorbike,jacobi] [--slowed none,thief50,rival]
+    python benchmarks/solvers.py [--cases cavity,motorbike,jacobi,vortex,vortex-odd,taylor-green]
+                                 [--slowed none,thief50,rival]
     python benchmarks/solvers.py --table     # what the result file says
 
-Two ranks, each bound to a core; core 1 is made slower: thiefP is busy at real-time priority for P %
-of each 100 us (a slower device), rival is another busy process (a shared core, which is no slower
-device). `evener tune --rounds 2` starts from equal blocks. METIS gets the speeds that tune found
-and the tolerance of tuned plans, and is the better by cut of k-way and recursive bisection. Then
-all plans are run in turn, equal blocks twice, which gives the null pair: what the two differ by is
-noise; and the program on core 0 alone, which shows whether core 1 is worth using. A line has the
-wall seconds of mpirun of each run, the iterations of the linear solvers, and the load of the
-computer.
+Two ranks, each bound to a core; core 1 is made slower: thiefB/P is busy at real-time priority for B
+of each P microseconds (a slower device; thiefB: of each 100), rival is another busy process (a
+shared core, which is no slower device). `evener tune` starts from equal blocks. METIS
+gets the speeds that tune found and the tolerance of tuned plans, and is the better by cut of k-way
+and recursive bisection. Then all plans are run in turn, equal blocks twice, which gives the null
+pair: what the two differ by is noise; and the program on core 0 alone, which shows whether core 1
+is worth using. A line has the wall seconds of mpirun of each run, the iterations of the linear
+solvers, and the load of the computer.
 
 cavity: OpenFOAM's icoFoam, 120,000 cells. motorbike: simpleFoam on the mesh of OpenFOAM's tutorial,
 353,000 cells (--motorbike names its folder, meshed beforehand by blockMesh and snappyHexMesh).
-jacobi: Fortran, solver_cases/jacobi.f90. Root, for the priority, Debian's openfoam, openmpi-bin,
+jacobi: Fortran, solver_cases/jacobi.f90. vortex, vortex-odd, taylor-green: unmodified PyFR 3.1 on
+OpenCL by pocl, Euler on 64 x 64 and 65 x 65 squares and Navier-Stokes on 16^3 cubes, periodic;
+`make test-integrations` installs it. Root, for the priority, Debian's openfoam, openmpi-bin,
 gfortran and gcc, and a quiet computer are needed. solver_cases/thief.c emulates the slower device.
 """
 
@@ -28,6 +31,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -53,10 +57,12 @@ SETTLE = 1.0  # seconds between runs
 
 def main():
     os.environ.update(ENVIRONMENT)
+    sys.path.append(str(HERE.parent))  # the tests' cases
     made = parser(__doc__, RESULTS)
     made.add_argument("--cases", type=words, default=["cavity", "jacobi"])
     made.add_argument("--slowed", type=words, default=["thief50", "thief30", "rival", "none"])
     made.add_argument("--repeats", type=int, default=5)
+    made.add_argument("--rounds", type=int, default=2, help="of `evener tune`")
     made.add_argument("--motorbike", type=Path, help="folder of the meshed case")
     made.add_argument("--cells", type=int, default=50, help="along an edge of the cavity")
     made.add_argument("--steps", type=int, default=16)
@@ -69,7 +75,7 @@ def measure(args):
         with tempfile.TemporaryDirectory() as folder:
             case = KINDS[name](Path(folder), args)
             for slowed in args.slowed:
-                append(args.output, measured(case, name, slowed, args.repeats))
+                append(args.output, measured(case, name, slowed, args))
 
 
 def ran(command, folder, shell=False):
@@ -88,7 +94,7 @@ def evener(folder, *given):
 class Foam:
     """A case of OpenFOAM with a mesh, whose program takes its blocks from decomposePar."""
 
-    graph = "."
+    graph, compiles = ".", False
 
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
@@ -115,7 +121,6 @@ class Foam:
 
 
 def cavity(folder, args):
-    sys.path.append(str(HERE.parent))
     from tests.integrations.cavity import write_case
 
     write_case(folder)
@@ -159,7 +164,7 @@ def change(path, old, new):
 class Jacobi:
     """Rows of a square, which a plan of a path of as many vertices divides."""
 
-    graph = "rows.graph"
+    graph, compiles = "rows.graph", False
     n, per_step = 3000, 40
 
     def __init__(self, folder, args):
@@ -190,7 +195,64 @@ class Jacobi:
         return self.sweeps
 
 
-KINDS = {"cavity": cavity, "motorbike": motorbike, "jacobi": Jacobi}
+class Pyfr:
+    """A case of PyFR, which takes its blocks from a partitioning in its mesh file."""
+
+    graph, compiles = "m.pyfrm", True
+
+    def __init__(self, folder, write_mesh, n, settings, steps):
+        from tests.integrations.programs import python_beside
+        from tests.integrations.pyfr_cases import pyfr_environment
+
+        python = python_beside("pyfr", "pyfr")
+        library = next(Path("/usr/lib").rglob("libOpenCL.so.1"))
+        found = pyfr_environment(python, library, folder)
+        del found["PATH"]  # the MPI in PATH remains that of other cases
+        os.environ.update(found)
+        self.folder, self.bin, self.steps = folder, python.parent, steps
+        write_mesh(folder / "m.msh", n)
+        ran([self.bin / "pyfr", "import", "m.msh", self.graph], folder)
+        delta = float(re.search(r"dt = (\S+)", settings)[1])
+        end = delta * steps
+        settings = re.sub(r"(tend|dt-out) = .*", rf"\1 = {end}", settings)
+        (folder / "case.ini").write_text(settings)
+
+    @property
+    def put(self):
+        return (
+            f"cd {shlex.quote(str(self.folder))} && {shlex.join(EVENER)} export {{plan}} "
+            f"{self.graph} --to pyfr --force --quiet"
+        )
+
+    def command(self, k, partitioning="evener"):
+        mpiexec = [str(self.bin / "mpiexec"), "-bind-to", "core", "-n", str(k)]
+        pyfr = [str(self.bin / "pyfr"), "run", "-b", "opencl", "-P", partitioning]
+        return [*mpiexec, *pyfr, self.graph, "case.ini"]
+
+    @property
+    def alone(self):
+        return self.command(1, "1")
+
+    def iterations(self, _):
+        return self.steps
+
+
+def vortex(folder, args, side=64):
+    from tests.integrations.pyfr_cases import VORTEX, gmsh_square
+
+    return Pyfr(folder, gmsh_square, side, VORTEX, 75 * args.steps)
+
+
+def taylor_green(folder, args):
+    from tests.integrations.pyfr_cases import TAYLOR_GREEN, gmsh_box
+
+    return Pyfr(folder, gmsh_box, 16, TAYLOR_GREEN, 20 * args.steps)
+
+
+KINDS = {
+    "cavity": cavity, "motorbike": motorbike, "jacobi": Jacobi, "vortex": vortex,
+    "vortex-odd": partial(vortex, side=65), "taylor-green": taylor_green,
+}  # fmt: skip
 
 
 @contextmanager
@@ -204,7 +266,8 @@ def slowed_by(kind, folder):
     else:
         thief = folder / "thief"
         ran(["gcc", "-O2", "-o", thief, CASES / "thief.c"], folder)
-        command = [str(thief), "1", kind.removeprefix("thief"), "100"]
+        busy, _, period = kind.removeprefix("thief").partition("/")
+        command = [str(thief), "1", busy, period or "100"]
     process = subprocess.Popen(command)
     try:
         time.sleep(0.5)
@@ -216,8 +279,8 @@ def slowed_by(kind, folder):
         process.wait()
 
 
-def measured(case, name, slowed, repeats):
-    folder = case.folder
+def measured(case, name, slowed, args):
+    folder, repeats = case.folder, args.repeats
     with slowed_by(slowed, folder):
         evener(folder, "plan", case.graph, "--k", 2, "--objective", "cut", "-o", "equal.plan",
                "--quiet")  # fmt: skip
@@ -225,23 +288,21 @@ def measured(case, name, slowed, repeats):
         (folder / "tuned.plan").unlink(missing_ok=True)
         found = json.loads(evener(
             folder, "tune", "equal.plan", case.graph, "-o", "tuned.plan", "--samples", "s.toml",
-            "--prepare", case.put, "--rounds", 2, "--json", "--", *case.command(2),
+            "--prepare", case.put, "--rounds", args.rounds, "--json", "--", *case.command(2),
         ))  # fmt: skip
         plans = ["equal", "again"]
         if found["taken"]:
             plans += ["tuned", best_of_metis(case)]
         if slowed.startswith("thief"):
             plans.append("alone")
+        if case.compiles:  # for the sizes of blocks, in the first run of each plan
+            for one in plans:
+                run_once(case, one)
         walls, iterations = {one: [] for one in plans}, {}
         for _ in range(repeats):
             for one in plans:
-                if one != "alone":
-                    put(case, f"{'equal' if one == 'again' else one}.plan")
-                command = case.alone if one == "alone" else case.command(2)
-                time.sleep(SETTLE)
-                began = time.perf_counter()
-                text = ran(command, folder)
-                walls[one].append(time.perf_counter() - began)
+                seconds, text = run_once(case, one)
+                walls[one].append(seconds)
                 iterations[one] = case.iterations(text)
         shim = [timed_with_shim(case) for _ in range(repeats)] if slowed == "none" else []
     return {
@@ -250,6 +311,17 @@ def measured(case, name, slowed, repeats):
         "iterations": iterations, "load": os.getloadavg()[0], "date": time.strftime("%Y-%m-%d"),
         "cpu": cpu_name(),
     }  # fmt: skip
+
+
+def run_once(case, one):
+    """Run a plan, or "alone"; return its wall seconds and output."""
+    if one != "alone":
+        put(case, f"{'equal' if one == 'again' else one}.plan")
+    command = case.alone if one == "alone" else case.command(2)
+    time.sleep(SETTLE)
+    began = time.perf_counter()
+    text = ran(command, case.folder)
+    return time.perf_counter() - began, text
 
 
 def put(case, plan):

@@ -1,6 +1,5 @@
 """PyFR: what the export writes, speeds from wait times, and runs of the unmodified program."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import evener as ev
 from evener.cli import main
 from evener.integrations.pyfr import speeds
 from tests.integrations.programs import python_beside
+from tests.integrations.pyfr_cases import VORTEX, gmsh_square, pyfr_environment
 from tests.io.meshes.pyfr_files import BOX, BOX_POINTS, ring, write_pyfrm
 
 h5py = pytest.importorskip("h5py")
@@ -163,39 +163,6 @@ def test_files_without_usable_times_are_refused(planned, late, early, said):
         speeds(ev.read_plan("m.plan"), late(), None if early is None else early())
 
 
-VORTEX = """
-[backend]
-precision = double
-collect-wait-times = true
-[backend-opencl]
-device-id = 0
-[constants]
-gamma = 1.4
-[solver]
-system = euler
-order = 3
-[solver-time-integrator]
-scheme = rk45
-controller = none
-tstart = 0
-tend = 0.1
-dt = 0.005
-[solver-interfaces]
-riemann-solver = rusanov
-[solver-interfaces-line]
-flux-pts = gauss-legendre
-[solver-elements-quad]
-soln-pts = gauss-legendre
-[soln-plugin-writer]
-dt-out = 0.1
-basedir = .
-basename = out-{t:.2f}
-[soln-ics]
-rho = 1 + 0.2*sin(0.314159265358979324*x)*cos(0.314159265358979324*y)
-u = 1 + 0.1*sin(0.314159265358979324*y)
-v = 0.5 + 0.1*cos(0.314159265358979324*x)
-p = 3
-"""
 # PyFR's own arrays for the blocks of a stored partitioning, equal to the stored ones.
 SAME = """
 import sys, h5py, numpy as np
@@ -214,26 +181,6 @@ with h5py.File(sys.argv[1]) as f:
 """
 
 
-def gmsh_square(path, n):
-    """Write a square of n x n quadrilaterals, periodic both ways, as PyFR imports it."""
-    at = lambda i, j: j * (n + 1) + i + 1  # noqa: E731
-    nodes = [f"{at(i, j)} {-10 + 20 * i / n} {-10 + 20 * j / n} 0"
-             for j in range(n + 1) for i in range(n + 1)]  # fmt: skip
-    cells = [(3, 5, (at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)))
-             for j in range(n) for i in range(n)]  # fmt: skip
-    for group, x in ((1, 0), (2, n)):
-        cells += [(1, group, (at(x, j), at(x, j + 1))) for j in range(n)]
-        cells += [(1, group + 2, (at(i, x), at(i + 1, x))) for i in range(n)]
-    rows = [f"{i} {kind} 2 {group} {group} {' '.join(map(str, corners))}"
-            for i, (kind, group, corners) in enumerate(cells, 1)]  # fmt: skip
-    names = ["periodic_0_l", "periodic_0_r", "periodic_1_l", "periodic_1_r", "fluid"]
-    groups = [f'{2 if i == 5 else 1} {i} "{name}"' for i, name in enumerate(names, 1)]
-    text = ["$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$PhysicalNames", "5", *groups,
-            "$EndPhysicalNames", "$Nodes", str(len(nodes)), *nodes, "$EndNodes", "$Elements",
-            str(len(rows)), *rows, "$EndElements"]  # fmt: skip
-    path.write_text("\n".join(text) + "\n")
-
-
 @pytest.mark.integrations
 @pytest.mark.slow
 def test_unmodified_pyfr_computes_the_same_on_our_blocks(tmp_path, monkeypatch):
@@ -242,16 +189,7 @@ def test_unmodified_pyfr_computes_the_same_on_our_blocks(tmp_path, monkeypatch):
     if library is None:
         pytest.skip("no libOpenCL.so.1: make test-integrations installs ocl-icd-libopencl1")
     monkeypatch.chdir(tmp_path)
-    pocl = next(python.parents[1].rglob("libpocl-*.so"))
-    (tmp_path / "icd").mkdir()
-    (tmp_path / "icd" / "pocl.icd").write_text(str(pocl))
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    environment = clean | {
-        "PATH": f"{python.parent}:{os.environ['PATH']}", "OCL_ICD_VENDORS": str(tmp_path / "icd"),
-        "PYFR_OPENCL_LIBRARY_PATH": str(library), "POCL_DEVICES": "basic",
-        "PYFR_CACHE_DIR": str(tmp_path / "cache"), "POCL_CACHE_DIR": str(tmp_path / "cache"),
-        "XDG_CACHE_HOME": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1",
-    }  # fmt: skip
+    environment = pyfr_environment(python, library, tmp_path)
 
     def ran(*command):
         done = subprocess.run(

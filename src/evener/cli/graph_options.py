@@ -65,7 +65,8 @@ class ReadOptions:
     weights: str | None = option(
         "work per vertex: a file (FILE:COLUMN: one of its columns), the number of neighbours "
         "(degree), a cell field of the mesh file, weights by cell type or region (1 for others), "
-        "or the solution points of cells at a polynomial order (default: 1 each)",
+        "or the solution points of cells at a polynomial order, with the flux points of faces as "
+        "weights of edges if faces differ (default: 1 each)",
         metavar="FILE|degree|cell:NAME|type:NAME=W,...|region:NAME=W,...|order:P",
     )
 

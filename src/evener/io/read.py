@@ -24,10 +24,12 @@ from evener.io.sources import Source, open_source
 from evener.io.weights import (
     COUPLED,
     DEGREE,
+    ORDER,
     balanced_each,
     degree_weights,
     find_groups,
     find_weights,
+    flux_points,
     without_folder,
 )
 from evener.wording import plural, printable, two_lines
@@ -267,12 +269,19 @@ def _find_weights(
     constraint: int | None,
     changes: dict[str, Any],
 ) -> None:
-    """Set the requested vertex weights; if there are several, keep only `constraint`."""
+    """Set the requested vertex weights; if there are several, keep only `constraint`.
+
+    For a polynomial order, also set the weights of edges, if faces differ.
+    """
     vwgt = graph.vwgt
     if weights is not None and str(weights) == DEGREE:
         vwgt = changes["vwgt"] = degree_weights(graph)
     elif weights is not None:
         vwgt = changes["vwgt"] = find_weights(source, graph.n, mesh, by, str(weights))
+        if str(weights).startswith(ORDER) and isinstance(graph, Graph) and mesh is not None:
+            faces = flux_points(graph, mesh, str(weights))
+            if faces is not None:
+                changes["adjwgt"] = faces
     if constraint is None:
         return
     columns = 1 if vwgt is None or vwgt.ndim == 1 else vwgt.shape[1]

@@ -18,6 +18,7 @@ from evener.arrays import (
     as_weights,
 )
 from evener.errors import InputError, UsageError
+from evener.graphs import cell_kernels
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.mesh import CELL_NAMES, POLYHEDRON, shape_called
 from evener.io import text
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
     from evener.graphs.polymesh import PolyMesh
 
-OF_MESH = ("cell:", "type:", "region:", "order:")  # weights that come from the mesh itself
+ORDER = "order:"
+OF_MESH = ("cell:", "type:", "region:", ORDER)  # weights that come from the mesh itself
 # Fields that state a cell's region, as named by the readers.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
 MOST_PARTS = 32  # max. weights per vertex with balance_each
@@ -246,19 +248,51 @@ _POINTS = {
     "hex": lambda q: q**3,
 }
 _MOST_ORDER = 100
+_FACES_ALIKE = ({cell_kernels.TETRA}, {cell_kernels.HEXA, cell_kernels.VOXEL})
+_AT_ONCE = 1 << 16  # adjacency entries whose common corners are counted together
 
 
-def _by_order(source: Source, mesh: Mesh | PolyMesh, order: str) -> IntVector:
-    """Return the number of solution points (n,) of each cell for polynomials of this order."""
-    if not order.isascii() or not order.isdigit() or int(order) > _MOST_ORDER:
+def _order_in(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > _MOST_ORDER:
         raise UsageError(
-            f"--weights order:{shortened(order, 40)} is not a whole number up to {_MOST_ORDER}"
+            f"--weights order:{shortened(text, 40)} is not a whole number up to {_MOST_ORDER}"
         )
+    return int(text)
+
+
+def flux_points(graph: Graph, mesh: Mesh, spec: str) -> IntVector | None:
+    """Return the flux points of the faces that each adjacency entry (2m,) of the cells stands for.
+
+    spec: "order:P", the order of polynomials. None if all faces have equally many: in the plane,
+    and in meshes of tetrahedra or of hexahedra alone. A coupled face counts as a quadrilateral.
+    """
+    kinds = set(np.unique(cell_kernels.BASE[mesh.kinds]).tolist())
+    if mesh.dim < 3 or any(kinds <= alike for alike in _FACES_ALIKE):
+        return None
+    q = _order_in(spec.partition(":")[2]) + 1
+    sizes = cell_kernels.SIZE[cell_kernels.BASE[mesh.kinds]]
+    corners = np.full((mesh.n_cells, sizes.max()), -1, np.int64)
+    columns = np.arange(sizes.max())
+    present = columns < sizes[:, None]
+    corners[present] = mesh.corners[(mesh.offsets[:-1, None] + columns)[present]]
+    rows = np.repeat(np.arange(graph.n), graph.degrees)
+    points = np.empty(rows.size, np.int64)
+    for first in range(0, rows.size, _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        one, other = corners[rows[part]], corners[graph.adjncy[part]]
+        common = ((one[:, :, None] == other[:, None, :]) & (one >= 0)[:, :, None]).sum((1, 2))
+        points[part] = np.where(common == 3, q * (q + 1) // 2, q * q)
+    return points if graph.adjwgt is None else points * graph.adjwgt.astype(np.int64)
+
+
+def _by_order(source: Source, mesh: Mesh | PolyMesh, text: str) -> IntVector:
+    """Return the number of solution points (n,) of each cell for polynomials of this order."""
+    order = _order_in(text)
     weights = np.zeros(mesh.n_cells, np.int64)
     for name, cells in cell_parts(source, mesh, "type").items():
         if name not in _POINTS:
             raise source.error(f"has {name} cells, whose number of solution points is not known")
-        weights[cells] = _POINTS[name](int(order) + 1)
+        weights[cells] = _POINTS[name](order + 1)
     return weights
 
 

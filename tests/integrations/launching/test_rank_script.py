@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -61,6 +62,18 @@ def test_other_ranks_end_with_an_error(tmp_path, environment):
     assert "the plan has ranks 0 to 1" in said
 
 
+def test_the_program_gets_the_kind_of_its_device(tmp_path):
+    own = places(("a", [], None, "openmp"), ("a", [CORE], 1, "it's; $HOME"))
+    text = script(own, OF_OPENMPI, ("sh", "-c", SHOW, "sh", "-b={kind} $HOME"), binds=True)
+    said = [ran(tmp_path, text, OMPI_COMM_WORLD_RANK=str(rank)) for rank in range(2)]
+    assert [one[2] for one in said] == ["-b=openmp $HOME", "-b=it's; $HOME $HOME"]
+    assert said[1][3] == (CORE,)
+    by_kind = replace(job(("a", [])), program=("./solver", "{kind}"))
+    files, words = wrapped(by_kind, OF_ANY, binds=False)
+    assert words == ("sh", "F/rank.sh", "./solver", "{kind}")
+    assert "./solver cpu" in files["rank.sh"]
+
+
 def test_no_script_where_it_has_nothing_to_do():
     bound = job(("a", [0]))
     assert wrapped(bound, OF_ANY, binds=False) == ({}, ("./solver", "a"))
@@ -71,8 +84,6 @@ def test_no_script_where_it_has_nothing_to_do():
 
 
 def test_a_name_does_not_leave_its_comment(tmp_path):
-    from dataclasses import replace
-
     odd = replace(places(("a", [], 3))[0], device="x\ntouch gone #\r;;")
     assert ran(tmp_path, script([odd], OF_ANY, binds=True), PMI_RANK="0")[0] == "3"
     assert not (tmp_path / "gone").exists()

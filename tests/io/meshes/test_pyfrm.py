@@ -39,7 +39,11 @@ def test_cells_of_all_types_and_their_neighbours(tmp_path, version, curved):
     assert reading.exchange == "faces"
     points = {"hex": 27, "pri": 18, "pyr": 14, "tet": 10}
     expected = [points[name] for name in sorted(BOX) for _ in BOX[name]]
-    assert read(path, weights="order:2").graph.vwgt.tolist() == expected
+    weighted = read(path, weights="order:2").graph
+    assert weighted.vwgt.tolist() == expected
+    ends = np.repeat(np.arange(weighted.n), weighted.degrees), weighted.adjncy
+    for u, v, weight in zip(*ends, weighted.adjwgt, strict=True):
+        assert weight == {3: 6, 4: 9}[len(set(corners[u]) & set(corners[v]))]
 
 
 def test_periodic_partners_are_neighbours_and_together(tmp_path):

@@ -19,13 +19,17 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class RankPlace:
-    """Where a rank runs. cores: empty means any core; gpu: index, UUID, or None if not stated."""
+    """Where a rank runs. cores: empty means any core; gpu: index, UUID, or None if not stated.
+
+    kind: of its device, for programs that take another option on each kind.
+    """
 
     rank: int
     device: str
     host: str
     cores: tuple[int, ...] = ()
     gpu: int | str | None = None
+    kind: str = "cpu"
 
 
 def places_of(platform: Platform) -> list[RankPlace]:
@@ -49,6 +53,7 @@ def places_of(platform: Platform) -> list[RankPlace]:
             here if device.node in ("", *LOCAL) else device.node,
             device.cores,
             device.gpu,
+            device.kind,
         )
         for rank, device in enumerate(platform.devices)
     ]

@@ -1,7 +1,11 @@
-"""The script that a rank runs before the program: it binds the rank, and selects its GPU."""
+"""The script that a rank runs before the program: it binds the rank, and selects its GPU.
+
+It also fills in KIND, where the program's words contain it.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from evener.integrations.launching.jobs import RANK_SCRIPT, RankJob, one_line
@@ -16,6 +20,9 @@ OF_ANY = (
 )  # fmt: skip
 
 
+KIND = "{kind}"  # in a word of the program: the kind of the rank's device
+
+
 def wrapped(
     job: RankJob, variables: Sequence[str], *, binds: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -25,14 +32,25 @@ def wrapped(
     environment variables; the first variable that is set holds the rank. binds: whether the script
     must bind ranks to their cores, because the launcher does not.
     """
-    if not any(place.gpu is not None or (binds and place.cores) for place in job.places):
+    by_kind = any(KIND in word for word in job.program)
+    placed = any(place.gpu is not None or (binds and place.cores) for place in job.places)
+    if not placed and not by_kind:
         return {}, job.program
-    text = script(job.places, variables, binds=binds)
+    text = script(job.places, variables, job.program if by_kind else (), binds=binds)
     return {RANK_SCRIPT: text}, ("sh", job.path(RANK_SCRIPT), *job.program)
 
 
-def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool) -> str:
-    """Return the text of the script, for a POSIX shell."""
+def script(
+    places: Sequence[RankPlace],
+    variables: Sequence[str],
+    program: Sequence[str] = (),
+    *,
+    binds: bool,
+) -> str:
+    """Return the text of the script, for a POSIX shell.
+
+    program: words in which KIND is replaced; empty: the program is the script's arguments.
+    """
     lines = [
         "#!/bin/sh",
         "# Runs a program as the rank of a device. Made by `evener launch`.",
@@ -40,7 +58,7 @@ def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool
         'case "$rank" in',
     ]
     for place in places:
-        steps = "; ".join(_steps(place, binds=binds))
+        steps = "; ".join(_steps(place, program, binds=binds))
         lines.append(f"{place.rank}) {steps} ;; # {one_line(place.device)}".replace(")  ", ") "))
     lines += [
         f"*) echo \"rank.sh: rank '$rank', but the plan has ranks 0 to {len(places) - 1}\" >&2",
@@ -51,9 +69,11 @@ def script(places: Sequence[RankPlace], variables: Sequence[str], *, binds: bool
     return "\n".join(lines) + "\n"
 
 
-def _steps(place: RankPlace, *, binds: bool) -> list[str]:
+def _steps(place: RankPlace, program: Sequence[str], *, binds: bool) -> list[str]:
     """Return the shell commands for a rank, run before the program."""
     steps = []
+    if program:
+        steps.append(f"set -- {shlex.join(word.replace(KIND, place.kind) for word in program)}")
     if place.gpu is not None:
         # An index is in nvidia-smi's order, by PCI bus, not by speed.
         order = "CUDA_DEVICE_ORDER=PCI_BUS_ID " if isinstance(place.gpu, int) else ""
