@@ -270,7 +270,7 @@ def flux_points(graph: Graph, mesh: Mesh, spec: str) -> IntVector | None:
     if mesh.dim < 3 or any(kinds <= alike for alike in _FACES_ALIKE):
         return None
     q = _order_in(spec.partition(":")[2]) + 1
-    sizes = cell_kernels.SIZE[cell_kernels.BASE[mesh.kinds]]
+    sizes = cell_kernels.CORNERS[cell_kernels.BASE[mesh.kinds]]
     corners = np.full((mesh.n_cells, sizes.max()), -1, np.int64)
     columns = np.arange(sizes.max())
     present = columns < sizes[:, None]
