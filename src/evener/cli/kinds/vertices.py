@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,9 +77,9 @@ class EvaluationOptions:
     part: str
     plan: str | None
     asked: AskedTerms
-    machine: MachineOptions = dataclasses.field(default_factory=MachineOptions)
-    workload: WorkloadOptions = dataclasses.field(default_factory=WorkloadOptions)
-    reading: ReadOptions = dataclasses.field(default_factory=ReadOptions)
+    machine: MachineOptions = field(default_factory=MachineOptions)
+    workload: WorkloadOptions = field(default_factory=WorkloadOptions)
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def evaluation_options_from(
@@ -278,8 +277,8 @@ class ComparisonOptions:
     tools: list[str]
     options: PlanOptions
     report: str | None
-    machine: MachineOptions = dataclasses.field(default_factory=MachineOptions)
-    reading: ReadOptions = dataclasses.field(default_factory=ReadOptions)
+    machine: MachineOptions = field(default_factory=MachineOptions)
+    reading: ReadOptions = field(default_factory=ReadOptions)
 
 
 def comparison_options_from(
@@ -454,7 +453,6 @@ def _refuse_of_ranks(old: Plan, file: str) -> None:
 
     The plan records that the graph was divided in slices, but not how they were read.
     """
-
     if old.options.get("sliced") == {}:
         raise UsageError(
             "was made on ranks of mpiexec; replay runs in one process and cannot repeat it",
@@ -468,22 +466,19 @@ def options_of(old: Plan, file: str) -> PlanOptions:
     """Return the options of the plan. Raises InputError if they are invalid."""
     from evener.planning.options import PlanOptions
 
-    chosen = {
-        field.name: old.options.get(field.name, field.default)
-        for field in dataclasses.fields(PlanOptions)
-    }
+    chosen = {one.name: old.options.get(one.name, one.default) for one in fields(PlanOptions)}
     try:
         chosen["workload"] = old.workload
     except InputError as error:
         raise InputError(f"holds an invalid workload: {error}", file=file) from error
-    for field in dataclasses.fields(PlanOptions):
-        kinds = (int, float) if isinstance(field.default, float) else type(field.default)
-        if not isinstance(chosen[field.name], kinds):
-            raise InputError(f"holds an invalid plan option: {field.name}", file=file)
+    for one in fields(PlanOptions):
+        kinds = (int, float) if isinstance(one.default, float) else type(one.default)
+        if not isinstance(chosen[one.name], kinds):
+            raise InputError(f"holds an invalid plan option: {one.name}", file=file)
     try:
-        for field in dataclasses.fields(PlanOptions):
-            if isinstance(field.default, float):
-                chosen[field.name] = float(chosen[field.name])
+        for one in fields(PlanOptions):
+            if isinstance(one.default, float):
+                chosen[one.name] = float(chosen[one.name])
         return PlanOptions(**chosen)
     except (OverflowError, UsageError) as error:
         raise InputError(f"holds invalid options: {error}", file=file) from error
