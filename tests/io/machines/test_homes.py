@@ -89,7 +89,7 @@ def test_where_devices_are(read, text, found):
         (D + "cpus = 1\n", 4, "did you mean cores"),
         (D + D.replace('"d"', '"g"') + 'host = "d"\n', 4, "'d', .* but no host_GB_per_s"),
         (D + 'host = "d"\nhost_alpha_us = 1\n', 4, "has a host, but no host_GB_per_s"),
-        (D + 'host = ["d"]\nhost_GB_per_s = 1\n', 4, "`host` must be one device"),
+        (D + 'host = ["d"]\nhost_GB_per_s = 1\n', 4, "`host` must name a single device"),
     ],
 )
 def test_mistakes_are_placed(read, text, line, said):
