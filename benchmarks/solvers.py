@@ -6,8 +6,8 @@
 
 Two ranks, each bound to a core; core 1 is made slower: thiefB/P is busy at real-time priority for B
 of each P microseconds (a slower device; thiefB: of each 100), rival is another busy process (a
-shared core, which is no slower device). `evener tune` starts from equal blocks. METIS
-gets the speeds that tune found and the tolerance of tuned plans, and is the better by cut of k-way
+shared core, which is no slower device). `evener tune` starts from equal blocks. METIS gets the
+speeds measured in all rounds and the tolerance of tuned plans, and is the better by cut of k-way
 and recursive bisection. Then all plans are run in turn, equal blocks twice, which gives the null
 pair: what the two differ by is noise; and the program on core 0 alone, which shows whether core 1
 is worth using. A line has the wall seconds of mpirun of each run, the iterations of the linear

@@ -62,7 +62,8 @@ def joined(graph: Graph) -> JoinedVertices:
     """Return the graph with the groups of `graph.together` joined; the graph itself without groups.
 
     Weights of vertices and of parallel edges are added; edges inside groups disappear. A group has
-    the coordinates of its first vertex: the mean would lie between the two sides of a period.
+    the coordinates of its first vertex: in a periodic mesh, the mean would lie in the middle of the
+    domain.
     """
     if graph.together is None:
         return JoinedVertices(graph)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
     from evener.graphs.polymesh import PolyMesh
 
-ORDER = "order:"
+ORDER = "order:"  # of polynomials: weights of cells, and of faces if these differ
 OF_MESH = ("cell:", "type:", "region:", ORDER)  # weights that come from the mesh itself
 # Fields that state a cell's region, as named by the readers.
 REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
@@ -248,11 +248,13 @@ _POINTS = {
     "hex": lambda q: q**3,
 }
 _MOST_ORDER = 100
-_FACES_ALIKE = ({cell_kernels.TETRA}, {cell_kernels.HEXA, cell_kernels.VOXEL})
+# Shapes of cells in 3-D meshes whose faces all have the same number of corners.
+_EQUAL_FACES = ({cell_kernels.TETRA}, {cell_kernels.HEXA, cell_kernels.VOXEL})
 _AT_ONCE = 1 << 16  # adjacency entries whose common corners are counted together
 
 
 def _order_in(text: str) -> int:
+    """Return the order of polynomials that a text states; UsageError if it states none."""
     if not text.isascii() or not text.isdigit() or int(text) > _MOST_ORDER:
         raise UsageError(
             f"--weights order:{shortened(text, 40)} is not a whole number up to {_MOST_ORDER}"
@@ -267,7 +269,7 @@ def flux_points(graph: Graph, mesh: Mesh, spec: str) -> IntVector | None:
     and in meshes of tetrahedra or of hexahedra alone. A coupled face counts as a quadrilateral.
     """
     kinds = set(np.unique(cell_kernels.BASE[mesh.kinds]).tolist())
-    if mesh.dim < 3 or any(kinds <= alike for alike in _FACES_ALIKE):
+    if mesh.dim < 3 or any(kinds <= equal for equal in _EQUAL_FACES):
         return None
     q = _order_in(spec.partition(":")[2]) + 1
     sizes = cell_kernels.CORNERS[cell_kernels.BASE[mesh.kinds]]

@@ -30,10 +30,10 @@ class RankTrace:
 
     rank, size: MPI's rank, and number of ranks. calls: number of MPI calls that were timed.
     seconds: time from MPI_Init to the last call. at (e,): when collective calls began [s]. kind
-    (e,) int64: kind of each call, 0 for moments between calls. sums (e, 4): sums of SUMS until
-    then: time in point-to-point calls [s], in collective calls [s], ready without a core [s], and
-    bytes sent. first: number of the first collective call among the events. peers (size, 2):
-    messages and bytes to each rank.
+    (e,) int64: kind of each call, 0 for moments between calls. sums (e, 4): totals from MPI_Init to
+    each event, in the order of SUMS: seconds in point-to-point calls, seconds in collective calls,
+    seconds that the rank was ready to run but had no core, and bytes sent. first: number of the
+    first collective call among the events. peers (size, 2): messages and bytes to each rank.
     """
 
     rank: int

@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="take the machine, kernel, contract and reading options from this plan; with "
-        "--edges, also whether the edges are of a graph, arcs, a matrix or a file",
+        help="take the machine, kernel, contract and reading options from this plan; with --edges, "
+        "also the kind of edges; or name this kind: graph, arcs, matrix or file",
     )
     parser.add_argument(
         "--edges",

@@ -79,7 +79,7 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
         type=int,
         default=24 if name == "topo3" else 8,
         metavar="F",
-        help="number of fast devices (default: 8; of topo3 24, which may be 48)",
+        help="number of fast devices (default: 8; topo3 takes only 24, the default, or 48)",
     )
     _add_fast_speed(parser)
     parser.add_argument(

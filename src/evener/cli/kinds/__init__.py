@@ -6,7 +6,7 @@ from evener.cli.kinds import edges, filters, vertices
 from evener.cli.kinds.plan_file import PlanKind
 from evener.io.plans.kinds import EDGES, FILTERS, VERTICES, kind_in
 
-# The order in which `evaluate` and `compare` ask whether a command line is of the kind.
+# In the order in which `evaluate` and `compare` try them: vertices accept any command line.
 KINDS: dict[str, PlanKind] = {FILTERS: filters, EDGES: edges, VERTICES: vertices}
 
 

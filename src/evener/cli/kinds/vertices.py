@@ -233,11 +233,11 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
 def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
     """Return rows on blocks and targets; in plans for seconds, targets are not binding."""
     certificate = judged.certificate
-    asked = certificate.contract.targets > 0
-    ratios = certificate.fullness[asked]
+    has_target = certificate.contract.targets > 0
+    ratios = certificate.fullness[has_target]
     if certificate.contract.may_be_unused:
         used = certificate.vertices > 0
-        smallest = certificate.fullness[asked & used].min(initial=float("inf"))
+        smallest = certificate.fullness[has_target & used].min(initial=float("inf"))
         what = "best size without messages"
         return [
             ["unused devices", f"{int((~used).sum()):,}"],
@@ -293,23 +293,26 @@ def comparison_options_from(
     return options_from(args, ComparisonOptions, tools=tools, options=options)
 
 
-def compare(asked: ComparisonOptions, out: Output) -> int:
+def compare(comparison: ComparisonOptions, out: Output) -> int:
     """Run every tool with the same targets and contract; exit 0 even if a tool fails."""
     from evener.partitioning.tools import find_tool
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
-    if asked.report is not None:
-        refuse_outputs([asked.report], [asked.graph, asked.machine.machine, asked.reading.coords])
-    platform = machine_of(asked.machine, out)
-    for name in asked.tools:
+    if comparison.report is not None:
+        refuse_outputs(
+            [comparison.report],
+            [comparison.graph, comparison.machine.machine, comparison.reading.coords],
+        )
+    platform = machine_of(comparison.machine, out)
+    for name in comparison.tools:
         if name not in ("auto", PLAN):
             find_tool(name)
-    reading = read_workload(asked.graph, asked.reading, out)
+    reading = read_workload(comparison.graph, comparison.reading, out)
     graph = graph_to_divide(reading, out)
-    tools = asked.tools or available_tools(graph, platform)
-    options = asked.options.sending(reading.exchange)
+    tools = comparison.tools or available_tools(graph, platform)
+    options = comparison.options.sending(reading.exchange)
     best = replace(options, objective="auto").settled(graph, platform)
-    planned = PLAN in asked.tools or (not asked.tools and best.objective == "seconds")
+    planned = PLAN in comparison.tools or (not comparison.tools and best.objective == "seconds")
     with out.progress("Comparing") as progress:
         others = [name for name in tools if name != PLAN]
         results = compare(graph, platform, others, options, progress=progress)
@@ -325,12 +328,14 @@ def compare(asked: ComparisonOptions, out: Output) -> int:
             "of `evener sizes`. Figures are after repair and mapping; figures in brackets are "
             "before both."
         )
-    if asked.report:
+    if comparison.report:
         from evener.reporting.html import write_comparison
 
-        shown = {**asdict(options), "reading": asked.reading.recorded()}
-        write_comparison(asked.report, rows, graph, platform, options=shown, inputs=reading.inputs)
-        out.say(f"Written: {asked.report}")
+        shown = {**asdict(options), "reading": comparison.reading.recorded()}
+        write_comparison(
+            comparison.report, rows, graph, platform, options=shown, inputs=reading.inputs
+        )
+        out.say(f"Written: {comparison.report}")
     out.result({"tools": [_json(result, row, platform) for result, row in
                           zip(results, rows, strict=True)]})  # fmt: skip
     return 0

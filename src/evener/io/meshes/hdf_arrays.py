@@ -579,7 +579,7 @@ def _numbers(sides: Any, begin: Any, n: int) -> Any:
 def _partitionings(
     file: Any, types: list[str], elements: dict[str, Any], notes: list[str]
 ) -> dict[str, Any]:
-    """Return the rank of each element by name of the partitioning, a list by type.
+    """Return, by name of the partitioning, the ranks of all elements: an array for each type.
 
     Damaged partitionings are left out, with a note: the mesh does not depend on them.
     """

@@ -90,7 +90,8 @@ def size_of(buckets, priority):
 
 @inner(counted=False, error_model="numpy")
 def nearest(buckets, priority):
-    """Return the first priority from `priority` on whose bucket has vertices, or NONE."""
+    """Return the first priority, not before `priority`, that has a bucket with vertices, or
+    NONE."""
     for further in range(BINS):
         if size_of(buckets, priority + further) > 0:
             return priority + further

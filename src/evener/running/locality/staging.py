@@ -145,7 +145,7 @@ class StagedBlocks:
     def largest_bytes(self, output: int, read: int) -> int:
         """Return the bytes that the largest block stages.
 
-        output, read [B]: of an output, of an input.
+        output, read: bytes of a value that is written, and of a value that is read.
         """
         sizes = output * self.outputs.counts + read * self.inputs.counts
         return int(sizes.max(initial=0))
