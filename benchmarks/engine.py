@@ -1,7 +1,8 @@
 """Issue 16, section 5, as far as one process goes: asked beside reached.
 
     python benchmarks/engine.py --gapbs FOLDER [--peers PYTHON,...] [--graphs ...] [--threads 1,2]
-        [--apps ...] [--parts suite,peers,around,start,memory] [--data FOLDER] [--budget SECONDS]
+        [--apps ...] [--parts suite,peers,around,devices,start,memory] [--data FOLDER]
+        [--budget SECONDS]
 
 suite   seconds of each application by the engine, by a kernel written by hand for it, and by the
         GAP benchmark suite (C++, OpenMP; FOLDER: its source after `make`, -O3 -fopenmp): the same
@@ -9,6 +10,9 @@ suite   seconds of each application by the engine, by a kernel written by hand f
 peers   the same by graph libraries (engine_peers.py) that the Pythons of --peers have; the engine
         to the best of them. One that takes over three times the best is run once
 around  a run on one device as of `evener run`, to its kernel alone, called once a superstep
+devices `evener run` of a plan for two equal devices (`evener plan --k 2 --kernel pagerank`), a new
+        process for each run, to the suite's best of TRIALS on two threads, in turns; both search
+        from the same vertex
 start   a user's program in a new process: the first time, and the second
 memory  how much a process grows by a graph and a run on it, to the bytes of the graph's CSR arrays
 
@@ -43,10 +47,12 @@ from engine_cases import (
     suite_sources,
     timed,
 )
-from engine_graphs import made, part_of
+from engine_graphs import arrays, made, part_of
 from engine_peers import LIBRARIES
 from records import answer, markdown, parser, words
 
+from evener.graphs.graph import Graph
+from evener.io.write import write_graph
 from evener.running.engine import ThreadPool
 from evener.running.executing import run_on_parts
 
@@ -54,10 +60,12 @@ RESULTS = HERE / "results" / "engine.jsonl"
 GRAPHS = HERE / "data" / "engine"
 DEFAULT_GRAPHS = ["kron20", "kron22", "urand20", "delaunay22", "heatexch_outer", "BlogCatalog"]
 PEER_GRAPHS = ["kron20", "urand20", "heatexch_outer", "BlogCatalog"]  # others take minutes
-PARTS = ["suite", "peers", "around", "start", "memory"]
+PARTS = ["suite", "peers", "around", "devices", "start", "memory"]
 LARGE_ARCS = 50_000_000  # half of the sources
 SOURCES, LEAST_ROUNDS, MOST_ROUNDS = 4, 3, 40
 PEER_ROUNDS, HOPELESS = 3, 3.0  # times the best library: run once
+ASKED_OF_DEVICES = {"pagerank": 1.0, "bfs": 1.3, "wcc": 1.0}
+RUNS, TRIALS = 7, 5
 ASKED_OF_PEERS, ASKED_AROUND, ASKED_OF_MEMORY, ASKED_START = 0.5, 1.05, 1.6, 1.0
 PROGRAM = """
 combine, dtype = "sum", "float32"
@@ -135,6 +143,8 @@ def of_graph(graph, files, args):
                 is_last = threads == int(args.threads[-1])
                 if "around" in args.parts and is_last and part.out.ends.size > SMALL_ARCS:
                     yield around(*shared, args.budget)
+    if "devices" in args.parts and args.gapbs is not None:
+        yield from on_devices(graph, files[0], sources[0], args)
     if "memory" in args.parts:
         for app in args.apps:
             yield remembered(graph, app, files[APPS[app].is_weighted], max(args.threads))
@@ -262,6 +272,37 @@ def around(graph, app, part, pool, sources, budget):
         "around", graph, app, pool.threads, "bare kernel", ASKED_AROUND, ratio,
         engine_ms=milliseconds(found["whole"]), other_ms=milliseconds(found["bare"]),
     )  # fmt: skip
+
+
+def on_devices(graph, path, source, args):
+    """Yield the lines of `evener run` on two devices of one process to the suite's best trial."""
+    offsets, ends, _ = arrays(path)
+    with tempfile.TemporaryDirectory() as folder:
+        file, plan = Path(folder) / "graph.npz", Path(folder) / "graph.plan"
+        write_graph(file, Graph(offsets.astype(np.int64), ends.astype(np.int32)))
+        evener("plan", file, "--k", 2, "--kernel", "pagerank", "-o", plan)
+        for app in (app for app in args.apps if app in ASKED_OF_DEVICES):
+            words_ = ["run", plan, file, "--app", app]
+            suite = Suite(app, graph, path, 2, args.gapbs, TRIALS)
+            if APPS[app].has_source:
+                words_ += ["--source", source]
+                suite.command += ["-r", str(source)]
+            evener(*words_)  # compiled
+            found = [(evener(*words_)["seconds"], min(suite.seconds([]))) for _ in range(RUNS)]
+            ours, theirs = np.median(found, axis=0)
+            yield line(
+                "devices", graph, app, 2, "gapbs's best", ASKED_OF_DEVICES[app], ours / theirs,
+                engine_ms=round(1e3 * float(ours), 2), other_ms=round(1e3 * float(theirs), 2),
+                worst=round(max(one / other for one, other in found), 2),
+            )  # fmt: skip
+
+
+def evener(*words_):
+    """Run an Evener command in a new process; return what it prints as JSON."""
+    import json
+
+    command = [sys.executable, "-m", "evener", *map(str, words_), "--json"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 def supersteps(engine, most):

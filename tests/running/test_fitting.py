@@ -100,7 +100,11 @@ def test_bytes_of_a_program_are_what_its_run_holds(app, directed, weighted, k):
     pools = [1, 2, 1, 1][:k]
     expected = bytes_of_program(graph, partition, program, cores=pools)
     parts = ev.distribute(graph, partition, want=wanted_arcs(program))
-    found = run_threads(k, lambda comm: held(comm, parts[comm.rank], program, pools[comm.rank]))
+    found = run_threads(
+        k,
+        lambda comm: held(comm, parts[comm.rank], program, pools[comm.rank]),
+        computers=range(k),  # else they exchange inside kernels, by less memory
+    )
     for before, (part, arrays, halo) in zip(expected, found, strict=True):
         assert before.graph == part
         assert before.arrays == arrays
@@ -133,7 +137,9 @@ def test_bytes_of_a_search_are_those_it_allocates(graph, k):
     partition = ev.Partition(np.arange(graph.n) * k // graph.n, k)
     program = APPS["bfs"].program
     parts = ev.distribute(graph, partition, want=wanted_arcs(program))
-    found = run_threads(k, lambda comm: held(comm, parts[comm.rank], program, 1))
+    found = run_threads(
+        k, lambda comm: held(comm, parts[comm.rank], program, 1), computers=range(k)
+    )
     for before, made in zip(bytes_of_program(graph, partition, program), found, strict=True):
         assert before.total == pytest.approx(sum(made), rel=0.03)
 
@@ -210,10 +216,11 @@ def test_bytes_on_all_devices(app, k, blocks):
             else:
                 solver.solve(comm, given, pool, tell if comm.rank == 0 else None, most=6)
 
-    run_threads(k, work)  # compiled
+    apart = range(k)  # on one computer they exchange inside kernels, by less memory
+    run_threads(k, work, computers=apart)  # compiled
     found.clear()
     tracemalloc.start()
-    run_threads(k, work)
+    run_threads(k, work, computers=apart)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     of_parts, counted = sum(part.nbytes for part in parts), sum(one.total for one in before)

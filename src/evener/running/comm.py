@@ -83,8 +83,9 @@ class Shared:
         names: Names = NO_NAMES,
     ) -> None:
         self.computers = computers
-        self.names, self._timeout = names, timeout
+        self.names, self.timeout = names, timeout
         self.places: list[Any] = [None] * size
+        self.asleep = [False] * size  # which ranks wait inside a kernel
         self._arrived = [0] * size  # how many barriers each rank has reached
         self._barrier = threading.Barrier(size)
         # Separate mail for each kind of message, so that no call takes a message of another kind.
@@ -98,14 +99,19 @@ class Shared:
         self._arrived[rank] += 1
         began = time.monotonic()
         try:
-            self._barrier.wait(self._timeout)
+            self._barrier.wait(self.timeout)
         except threading.BrokenBarrierError:
             here = self._arrived[rank]
             late = [other for other, count in enumerate(self._arrived) if count < here]
             waited = time.monotonic() - began
-            if waited < 0.9 * self._timeout or not late:  # another thread broke the barrier
+            if waited < 0.9 * self.timeout or not late:  # another thread broke the barrier
                 raise Stopped from None
             raise self.names.stalled(late, waited) from None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a thread has failed, so that all others must stop."""
+        return self._barrier.broken
 
     def stop(self) -> None:
         """Stop all threads that wait."""
@@ -114,11 +120,42 @@ class Shared:
             mail.close()
 
 
+class ThreadWaits:
+    """Waits of a kernel's thread for other threads, which end after the timeout of their group."""
+
+    def __init__(self, rank: int, shared: Shared) -> None:
+        self._rank, self._shared = rank, shared
+
+    def until(self, is_done: Callable[[], bool], rest: float) -> None:
+        """Wait until is_done() is true; rest [s]: time to sleep between two calls.
+
+        Raises Stopped if a rank failed, ToolError after the timeout.
+        """
+        shared, began = self._shared, time.monotonic()
+        shared.asleep[self._rank] = True
+        try:
+            while not is_done():
+                if shared.is_stopped:
+                    raise Stopped
+                if time.monotonic() - began > shared.timeout:
+                    late = [rank for rank, is_asleep in enumerate(shared.asleep) if not is_asleep]
+                    raise shared.names.stalled(late, time.monotonic() - began)
+                time.sleep(rest)
+        finally:
+            shared.asleep[self._rank] = False
+
+
 class ThreadComm:
     """The Comm of a rank that is a thread; values are passed by reference, not copied."""
 
     def __init__(self, rank: int, size: int, shared: Shared) -> None:
         self.rank, self.size, self._shared = rank, size, shared
+        self.waits = ThreadWaits(rank, shared)
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether all threads are assumed to be on one computer."""
+        return self.beside() == (0, self.size)
 
     def barrier(self) -> None:
         """Wait until all ranks have called this."""

@@ -191,7 +191,7 @@ class VirtualMachine:
         tell: Callable[[int], None] | None = None,
     ) -> EmulatedMachineRun:
         """Run a program on the parts of an already distributed graph."""
-        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=RunWatch(tell))
+        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=_watch(tell))
         return self.charged(found, parts)
 
     def run_on_edges(
@@ -216,7 +216,7 @@ class VirtualMachine:
                 f"{divided.partition.k} blocks"
             )
         shares = edge_shares(graph, divided)
-        watch = RunWatch(tell)
+        watch = _watch(tell)
         found = run_on_shares(program, shares, most=most, parameters=parameters, watch=watch)
         parts = [shares[device].computed for device in range(len(shares))]
         return self.charged(found, parts, on_edges=True)
@@ -268,6 +268,11 @@ class VirtualMachine:
         work = np.maximum(work, np.minimum(edges / np.maximum(held, 1), 1.0) * lists)
         seconds = [seconds_at(self.platform, row) for row in work]
         return np.array(seconds).reshape(edges.shape)
+
+
+def _watch(tell: Callable[[int], None] | None) -> RunWatch:
+    """Return the hooks of a run whose messages are those between separate computers."""
+    return RunWatch(tell, is_apart=True)
 
 
 def _arcs(part: LocalGraph) -> int:

@@ -61,8 +61,8 @@ def run_program(
     Every rank gets the result.
 
     program: a program, or the name of an app of `evener run`, such as "pagerank"; then the values
-    are those that `evener run -o` writes. most: None: until the program ends by itself, or the
-    app's default number.
+    are those that `evener run -o` writes. If `most` is None, the app's default number applies, or
+    the program runs until it ends by itself.
 
     comm: a Comm with a rank for each device, or MPI processes that may have several devices each;
     all ranks call this. None: devices are threads of this process.
@@ -168,7 +168,7 @@ def _run(
     devices: Devices | None,
     watch: RunWatch,
 ) -> ProgramRun:
-    """Run a share on one device per block, whether devices are threads or ranks."""
+    """Call `share` on one device per block, whether devices are threads or ranks."""
     k = partition.k
     refuse_other_numbers(devices, comm, k)
     if comm is None:
@@ -221,7 +221,7 @@ def supersteps_of(program: object, most: int | None) -> int:
 
 
 def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
-    """Raise UsageError unless there are k devices and k ranks; MPI may have fewer processes."""
+    """Raise UsageError unless there are k devices and k ranks; fewer MPI processes are allowed."""
     if devices is not None and len(devices) != k:
         raise UsageError(
             f"the run has {plural(len(devices), 'device')}, but the plan has {plural(k, 'block')}"
@@ -238,7 +238,7 @@ def on_own_parts(
     devices: Devices | None,
     watch: RunWatch,
 ) -> ProgramRun:
-    """Run a share on the parts of this rank's devices; k: number of devices of all ranks."""
+    """Call `share` for the parts of this rank's devices; k: number of devices of all ranks."""
     if isinstance(comm, MpiComm) and comm.size != k:
         runs = run_hybrid(comm, k, lambda one: on_rank(one, share, parts[one.rank], devices, watch))
         return runs[0]
@@ -257,10 +257,11 @@ def _built(watch: RunWatch) -> Iterator[None]:
 def on_threads(
     share: Share, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Run a share on each part, each on a thread of this process."""
+    """Call `share` for each part, each on a thread of this process."""
     runs = run_threads(
         len(parts),
         lambda own: on_rank(own, share, parts[own.rank], devices, watch),
+        computers=range(len(parts)) if watch.is_apart else None,
         timeout=watch.timeout,
         names=watch.names,
     )
@@ -321,8 +322,8 @@ def run_on_shares(
 ) -> ProgramRun:
     """Run a program on all shares of a graph's edges, each on a thread of this process.
 
-    Arguments, result and errors as for `run_on_edges`. If the watch has checkpoints, their identity
-    must already be set.
+    Arguments, result and errors as for `run_on_edges`. If the watch has checkpoints, `identify`
+    must have been called for them.
     """
     refuse_on_edges(program)
     _refuse(devices, watch)

@@ -1,7 +1,8 @@
 """Bytes that a run allocates on each device, computed before anything is allocated.
 
 There are three sums: the part of the graph, as in LocalGraph.nbytes; arrays over its vertices; and
-the buffers for exchanging them, as in Halo.nbytes, which stores no list of consecutive numbers.
+the buffers for exchanging them, as in Halo.nbytes (a Halo stores no list of numbers if they are
+consecutive).
 """
 
 from __future__ import annotations
@@ -96,8 +97,9 @@ def bytes_of_program(
 
     graph: the graph, or the parts of it that ranks have read. cores: number for each device, by
     default 1; 0 for a CUDA device, for which the bytes in its own memory are counted. Other
-    arguments as for `bytes_of_run`. A search always counts the buffers for supersteps that pull,
-    even if none does.
+    arguments as for `bytes_of_run`. For searches, the buffers for supersteps that pull are always
+    counted, even if no superstep pulls. Devices count as separate computers: vertex programs whose
+    devices share memory need less for exchanges.
     """
     if isinstance(graph, RankParts):
         sizes = graph.sizes

@@ -43,6 +43,7 @@ class RunWatch:
     messages. checkpoints: where and when the run is saved. resume: checkpoint from which the run
     continues. rebalancing: adviser for moving vertices during the run. locality: whether each
     device reorders its vertices for locality: "on" before it runs, "auto" during the run, or "off".
+    is_apart: whether devices that are threads exchange as if each were on a computer of its own.
     """
 
     tell: Tell | None = None
@@ -52,6 +53,7 @@ class RunWatch:
     resume: Checkpoint | None = None
     rebalancing: Rebalancing | None = None
     locality: str = "off"
+    is_apart: bool = False
 
 
 UNWATCHED = RunWatch()
@@ -150,7 +152,7 @@ def wanted_arcs(program: VertexProgram | Solver) -> Want:
 def on_rank(
     comm: Comm, share: Share, local: LocalGraph, devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Run one device's share; return the result of all devices. Other errors name the device."""
+    """Run `share` here; return the result of all devices. Unexpected errors name the device."""
     try:
         with _opened(None if devices is None else devices[comm.rank]) as on:
             own = share(comm, local, on, watch.tell if comm.rank == 0 else None)

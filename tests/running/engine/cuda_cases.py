@@ -21,6 +21,7 @@ from evener.running.engine.dense_cuda_kernels import ROOM
 from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
+from evener.running.on_device import RunWatch
 from tests.running.engine.parts import loop, random_graph, whole
 
 APPS = pagerank.PROGRAM, bfs.PROGRAM, sssp.PROGRAM, wcc.PROGRAM
@@ -87,7 +88,7 @@ def beside_a_cpu(graph, k, seed, programs):
     devices = [[0] if rank == 1 else Cuda(0) for rank in range(k)]
     for program in programs:
         most = STEPS if program.schedule == "dense" else 1 << 40
-        alone = run_program(program, graph, partition, most=most)
+        alone = run_program(program, graph, partition, most=most, watch=RunWatch(is_apart=True))
         found = run_program(program, graph, partition, most=most, devices=devices)
         agree(program, found.values, alone.values)
         if program.schedule == "dense" or program is bfs.PROGRAM:
@@ -159,7 +160,7 @@ def exchanged_on_the_device():
         local, direct = parts[comm.rank], ReadsDevices(comm)
         if comm.rank == 1:
             with ThreadPool(1) as pool:
-                loop = SuperstepLoop(comm, local, Engine(pagerank.PROGRAM, local, pool))
+                loop = SuperstepLoop(direct, local, Engine(pagerank.PROGRAM, local, pool))
                 return loop.run(STEPS).values.copy(), True
         engine = cuda_engine(pagerank.PROGRAM, local, CudaDevice(0))
         loop = SuperstepLoop(direct, local, engine)

@@ -22,18 +22,6 @@ from tests.running.random_runs import random_case
 LARGEST = VertexProgram(init=lambda vertex: vertex, combine="max", dtype="int64", name="largest")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def nearby():
-    """Devices of a run are near each other, though they are no processes."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            NearLinks,
-            "of",
-            classmethod(lambda cls, comm, *given: cls(comm, *given) if comm.size > 1 else None),
-        )
-        yield
-
-
 def run(program, graph, partition, threads=1, most=1 << 40, **parameters):
     """Values by vertex, and the loops' supersteps of each device."""
     locals_ = parts(graph, partition.part, partition.k)
@@ -120,7 +108,6 @@ def test_a_wait_for_a_rank_that_never_comes_is_ended(program):
             return True
         links._waits = GivesUp()
         with pytest.raises(ToolError, match="not answered"), links:
-            engine.advance(0)
             engine.control[DIRECTION] = PUSH
             links.advance(5, None)
         return True

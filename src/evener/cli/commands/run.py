@@ -88,12 +88,13 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     played = [] if comm is not None else stood_in_for(options, divisions[0].platform)
     if played:
         out.note(
-            f"note: threads of this computer stand in for {ranges(played)}: their seconds are not "
-            "those of the plan's devices. --emulate predicts these; mpiexec runs on them"
+            f"note: threads of this computer stand in for {ranges(played)}: the measured seconds "
+            "are not those of the plan's devices. --emulate predicts the devices' seconds, and "
+            "mpiexec runs on the devices"
         )
     said = []
     for division in divisions:
-        found = _run(asked, graph, division, comm, devices, (out, options))
+        found = _run(asked, graph, division, comm, devices, (out, options), is_apart=bool(played))
         right = verified(asked, _whole(graph), found.run) if speaks and options.verify else None
         said.append(say(asked, division, found, right, out))
         if speaks and division is divisions[0]:
@@ -108,7 +109,7 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
 def _divided(
     options: RunOptions, asked: Asked, comm: MpiComm | None, out: Output
 ) -> tuple[Graph | DirectedGraph | RankParts, list[Division]]:
-    """Return the graph, and the blocks to run on: of the plan, or those made for the machine.
+    """Return the graph, and its blocks: those of the plan, or blocks made for the machine.
 
     With a plan, each rank reads only its own part of the graph if possible.
     """
@@ -227,6 +228,8 @@ def _run(
     comm: MpiComm | None,
     devices: list[list[int] | Cuda] | None,
     said: tuple[Output, RunOptions],
+    *,
+    is_apart: bool,
 ) -> RunFound:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
@@ -253,7 +256,7 @@ def _run(
                 emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
             return RunFound(emulated.run, emulated)
         adviser = _adviser(options, graph, division)
-        watch = _watch(options, division, tell, adviser)
+        watch = replace(_watch(options, division, tell, adviser), is_apart=is_apart)
         how |= {"comm": comm, "devices": devices, "watch": watch}
         if isinstance(graph, RankParts):
             found = run_on_ranks(asked.program, graph, **how)
@@ -273,7 +276,7 @@ def _write(
     played: Sequence[str],
     out: Output,
 ) -> dict[str, Any]:
-    """Write the requested files of a run; print and return what would make it faster."""
+    """Write the requested files of a run; print and return advice on how to make it faster."""
     import numpy as np
 
     from evener.files.writing import atomic_write
@@ -299,8 +302,8 @@ def read_by_ranks(
 ) -> RankParts | None:
     """Return the parts of this rank's devices; None if each rank must read the whole file.
 
-    run: the app or None, and its program. A note says why the whole file is read. Collective.
-    Raises InputError for an invalid file.
+    run: the app (or None) and the program to run. A note says why the whole file is read.
+    Collective. Raises InputError for an invalid file.
     """
     from evener.io.graphs.streams import WholeNeeded
     from evener.io.streaming import digest_of, open_stream
@@ -338,6 +341,8 @@ def _refuse_to_divide(options: RunOptions, app: App | None) -> None:
     if options.checkpoint is not None or options.resume is not None:
         raise WholeNeeded("a checkpoint records its graph")
     if options.rebalance:
-        raise WholeNeeded("vertices that change device take their arcs from it")
+        raise WholeNeeded(
+            "with --rebalance, vertices that change device take their arcs from the whole graph"
+        )
     if app is not None and app.program_for is not None:
         raise WholeNeeded(f"the type of {app.program.name}'s values depends on all weights")

@@ -17,7 +17,7 @@ states.py           RunState: the data from which a run is continued
 supersteps.py       SuperstepLoop: the engines of many devices in the same superstep, with their
                     exchanges; near.py, near_kernels.py: exchanges inside kernels between the ranks
                     of one computer
-mirror_loop.py      the same if edges are divided; gathering.py: the dense schedule for this
+mirror_loop.py the same for divided edges; gathering.py: the dense schedule for divided edges
 
 Read program.py first, then hooks_kernels.py.
 """

@@ -188,7 +188,7 @@ class Team(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A device's part of the graph: the arguments of the same names of a schedule's `run`."""
+    """A device's part of the graph: arguments of a schedule's `run`, under the same names."""
 
     sizes: tuple
     vertices: tuple
@@ -327,7 +327,7 @@ def chunk_start(offsets, n, chunk, chunks):
 
 @inner(counted=False)
 def chunk_end(offsets, n, chunk, chunks, first):
-    """Return the end of a chunk that begins at `first`, which is the begin of the next chunk.
+    """Return the end of the chunk that begins at `first`; the next chunk begins there.
 
     Searches only near the chunk's own offsets, which are read anyway: a search among all offsets
     would take a twentieth of PageRank's time on meshes.
@@ -340,7 +340,7 @@ def chunk_end(offsets, n, chunk, chunks, first):
 
 @inner(counted=False)
 def first_with(offsets, asked, low, high):
-    """Return the first vertex in [low, high] before which arcs + 2 x vertices reach `asked`."""
+    """Return the first vertex v in [low, high] for which offsets[v] + 2 v is at least `asked`."""
     while low < high:
         middle = (low + high) >> np.uint64(1)
         if np.uint64(offsets[middle]) + np.uint64(2) * middle < asked:

@@ -327,8 +327,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
     """Apply values that other devices sent for own vertices; mark as missed those that change.
 
-    One thread calls this before the next superstep. ENDED becomes 0 if any value changes. targets
-    (s,): local numbers.
+    One thread calls this before the next superstep. control[ENDED] becomes 0 if any value changes.
+    targets (s,): local numbers.
     """
     part, step = Part(sizes, vertices, out, out), control[STEP]
     for i in range(np.uint64(targets.size)):

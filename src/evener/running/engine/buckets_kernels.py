@@ -1,7 +1,7 @@
 """A thread's buckets of vertices: lists of chunks from a common pool, one list per priority.
 
-There are BINS buckets; priorities that differ by more share a bucket, which costs time but is
-correct.
+There are BINS buckets; priorities that differ by a multiple of BINS share a bucket, which costs
+time but is correct.
 """
 
 # mypy: ignore-errors
@@ -90,8 +90,7 @@ def size_of(buckets, priority):
 
 @inner(counted=False, error_model="numpy")
 def nearest(buckets, priority):
-    """Return the first priority, not before `priority`, that has a bucket with vertices, or
-    NONE."""
+    """Return the first priority from `priority` on whose bucket has vertices, or NONE."""
     for further in range(BINS):
         if size_of(buckets, priority + further) > 0:
             return priority + further

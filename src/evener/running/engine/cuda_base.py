@@ -31,8 +31,8 @@ class CudaEngine(StepCounts):
     """A program on one device's part of a graph: base class of the schedules.
 
     It has the attributes and methods of Engine, with the same meaning, so that SuperstepLoop runs
-    both kinds of devices together. `control` is in the computer's memory. One thread creates and
-    uses it, as for CudaDevice. Raises InputError as Engine does.
+    both kinds of devices together. `control` is in the computer's memory. One thread must create
+    and use the engine, as for CudaDevice. Raises InputError as Engine does.
     """
 
     def __init__(

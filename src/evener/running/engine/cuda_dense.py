@@ -58,7 +58,7 @@ class PartsOnDevice(NamedTuple):
 
 
 class DenseOnDevice(NamedTuple):
-    """Messages combined along arcs out and in; changes by block of threads of `finish`.
+    """Messages combined along arcs in and out; changes, summed by each block of `finish`.
 
     steps (1,): number of supersteps.
     """
@@ -88,7 +88,7 @@ class CudaDense(CudaEngine):
         self._are_lent = False  # whether ghosts' payloads may have been filled in here
 
     def _in_parts(self, offsets: Numbers) -> tuple[int, int, PartsOnDevice]:
-        """Return the numbers of parts and of vertices in pieces, and the parts on the device."""
+        """Return the number of parts, of vertices in several parts, and the parts on the device."""
         parts = row_parts(offsets, self.sizes.n_owned, dense.ROOM, THREADS)
         count, n_long = parts.rows.size - 1, len(parts.long)
         long = parts.long if n_long else np.zeros((1, 2), offsets.dtype)
@@ -98,7 +98,7 @@ class CudaDense(CudaEngine):
 
     @property
     def payloads(self) -> Numbers:
-        """Payloads (n_local,) on this computer: of the boundary, and of ghosts, to be filled in."""
+        """Payloads (n_local,) on this computer: of boundary vertices; the caller sets ghosts'."""
         self._are_lent = True
         return self._boundary_here(self._payloads, self._payloads_here)
 

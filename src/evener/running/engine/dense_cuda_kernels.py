@@ -1,9 +1,9 @@
 """The dense schedule on a CUDA device: every vertex reads what its neighbours sent (PageRank).
 
 This is a template, see hooks_kernels. Arcs are in parts, see row_blocks_kernels: a block of threads
-reads the messages of a part; then one thread, or a warp if there are many, combines those of a
-vertex. The order in which messages are combined depends only on the arcs, so that sums are the same
-in each run and on each device.
+reads the messages of a part; then one thread, or a warp if the vertex has many, combines the
+messages to a vertex. The order in which messages are combined depends only on the arcs, so that
+sums are the same in each run and on each device.
 """
 
 # mypy: ignore-errors

@@ -9,8 +9,11 @@ about equal numbers of arcs, and changes are added up by chunk, not by thread.
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
+    ABORTED,
     EDGES,
     ENDED,
+    LEFT,
+    LOGGED,
     MOST_STEPS,
     STEP,
     TICKETS,
@@ -30,11 +33,77 @@ from evener.running.engine.hooks_kernels import (
     applied,
     as_value,
     halts,
+    helper,
     initial,
     kernel,
     payload_of,
 )
+from evener.running.engine.near_kernels import (
+    AGREED,
+    COMPUTED,
+    LOOKED,
+    MET,
+    PACKED,
+    PULLED,
+    RECEIVED,
+    UNPACKED,
+    enter,
+    has_long_passed,
+    met,
+    own_line,
+    see_payloads,
+    show_payloads,
+    spend,
+)
 from evener.running.engine.pulling_kernels import pulled
+
+
+@helper
+def exchanged(thread, threads, sync, sizes, payloads, links, step, control):
+    """Get the payloads of ghosts from the ranks of this computer, before superstep `step`."""
+    row, n_owned = control[LOGGED] + 1, np.uint64(sizes.n_owned)
+    sent, ghosts = np.uint64(links.sends.size), np.uint64(sizes.n_local - sizes.n_owned)
+    show_payloads(
+        links, first_of(thread, threads, sent), first_of(thread + 1, threads, sent), step, payloads
+    )
+    barrier(sync, threads)
+    if thread == 0:
+        line = own_line(links.rank) + np.uint64(step & 1)
+        links.sync[line] = has_long_passed(links, spend(links, row, PACKED))
+        met(links, control)
+        spend(links, row, MET)
+    barrier(sync, threads)
+    first, end = first_of(thread, threads, ghosts), first_of(thread + 1, threads, ghosts)
+    see_payloads(links, n_owned + first, n_owned + end, step, payloads)
+    barrier(sync, threads)
+    if thread == 0:
+        spend(links, row, UNPACKED)
+        links.log[row, PULLED] = 1
+        links.log[row, RECEIVED] = np.int64(ghosts)
+
+
+@helper
+def recorded(links, step, control):
+    """Record a superstep of this rank; return whether to return from the kernel, on all ranks."""
+    row, is_long = control[LOGGED] + 1, control[LOGGED] + 2 == links.log.shape[0]
+    spend(links, row, COMPUTED)
+    links.log[row, LOOKED] = control[EDGES]
+    control[LOGGED] = row
+    for rank in range(links.ranks):
+        is_long |= links.sync[own_line(rank) + np.uint64(step & 1)] != 0
+    return is_long or control[ABORTED] != 0
+
+
+@helper
+def sum_of_ranks(links, row, change, control):
+    """Return the sum of all ranks' changes."""
+    place, total = np.uint64(2), 0.0
+    links.sync.view(np.float64)[own_line(links.rank) + place] = change
+    met(links, control)
+    for rank in range(links.ranks):
+        total += links.sync.view(np.float64)[own_line(rank) + place]
+    spend(links, row, AGREED)
+    return total
 
 
 @kernel
@@ -43,8 +112,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
     If STEP is -1, values and payloads are computed first, and STEP becomes 0. Between calls, the
     caller must fill in the ghosts' payloads: in work.even if STEP is even, else in work.odd; both
-    are one array if the program works in place. work.changes: changes of each chunk, for even and
-    odd steps.
+    are one array if the program works in place. With work.links, ranks exchange payloads
+    themselves, and the kernel also returns if it takes long. work.changes: changes of each chunk,
+    for even and odd steps.
     """
     n, n_owned = sizes.n_global, np.uint64(sizes.n_owned)
     chunks = np.int64(work.changes.shape[1])
@@ -52,7 +122,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0:
         return
-    tickets = load(sync, TICKETS)
+    tickets, links = load(sync, TICKETS), work.links
+    if links.ranks > 0 and thread == 0:
+        enter(links)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
             vertex, degree = number_of(vertices, u), degree_of(vertices, leaving, u)
@@ -64,8 +136,10 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     now, then = (work.odd, work.even) if step & 1 else (work.even, work.odd)
     both_ways = GOES_BOTH_WAYS and sizes.is_directed
     edges = np.int64(0)
-    halted = False
-    while step < last and not halted:
+    halted, is_left = False, False
+    while step < last and not halted and not is_left:
+        if links.ranks > 0:
+            exchanged(thread, threads, sync, sizes, now, links, step, control)
         row, end, previous = np.uint64(step & 1), np.uint64(0), np.int64(-1)
         while True:
             chunk = fetch_add(sync, TICKETS, 1) - tickets
@@ -93,12 +167,27 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             work.changes[row, np.uint64(chunk)] = change
         tickets += chunks + threads
         now, then = then, now
+        if links.ranks > 0:
+            fetch_add(control, EDGES, edges)
+            edges = np.int64(0)
         step += 1
         barrier(sync, threads)
+        if links.ranks > 0:
+            if thread == 0:
+                control[LEFT] = np.int64(recorded(links, step - 1, control))
+            barrier(sync, threads)
+            is_left = control[LEFT] != 0
         if HAS_HALT:
             change = 0.0
             for chunk in range(chunks):
                 change += work.changes[row, np.uint64(chunk)]
+            if links.ranks > 0:
+                if thread == 0:
+                    work.changes[row, np.uint64(0)] = sum_of_ranks(
+                        links, control[LOGGED], change, control
+                    )
+                barrier(sync, threads)
+                change = work.changes[row, np.uint64(0)]
             halted = halts(change, step, n, parameters)
     fetch_add(control, EDGES, edges)
     if thread == 0:

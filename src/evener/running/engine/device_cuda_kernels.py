@@ -58,9 +58,9 @@ def check_cuda(index: int) -> None:
 class CudaDevice:
     """A CUDA device as one thread uses it, with its own stream.
 
-    Calls return before the device has carried them out, in their order; `wait` waits for this. The
-    thread that uses the object must create it. index: number of the device as listed by CUDA.
-    Raises UsageError if there is no such device.
+    Calls return at once; the device carries them out later, in their order, and `wait` waits for
+    it. The thread that uses the object must create it. index: number of the device as listed by
+    CUDA. Raises UsageError if there is no such device.
     """
 
     def __init__(self, index: int) -> None:

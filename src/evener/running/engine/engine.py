@@ -222,7 +222,7 @@ def run_on(
 def arcs_for(program: VertexProgram, local: LocalGraph) -> tuple[ArcsOf, ArcsOf]:
     """Return the arcs out and in that the schedule reads.
 
-    A list that it does not read is replaced.
+    If it reads only one of these lists, both results are this list.
     """
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     found: dict[int, ArcsOf] = {}

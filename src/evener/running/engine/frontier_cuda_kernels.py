@@ -248,10 +248,9 @@ def push(group, kind, sizes, vertices, out, into, values, work, parameters):
 
 @kernel
 def pull(group, first, length, sizes, vertices, out, into, values, work, parameters):
-    """Combine what the frontier sends to work.order[first : first + length].
+    """Combine what the frontier sends to the vertices work.order[first : first + length].
 
-    Uses `group` threads per vertex; settled vertices are skipped. Apply the messages of a superstep
-    and make the next frontier; one thread per word of bits.
+    Uses `group` threads per vertex; settled vertices are skipped.
     """
     parts = cuda.shared.array(THREADS, as_value)
     looked = cuda.shared.array(1, np.int64)

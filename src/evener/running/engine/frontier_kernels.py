@@ -74,7 +74,23 @@ from evener.running.engine.hooks_kernels import (
     kernel,
     message_of,
 )
-from evener.running.engine.near_kernels import came, enter, is_sent, sum_totals
+from evener.running.engine.near_kernels import (
+    COMPUTED,
+    LOOKED,
+    MET,
+    PACKED,
+    PULLED,
+    RECEIVED,
+    UNPACKED,
+    came,
+    enter,
+    is_sent,
+    met,
+    see_front,
+    show_front,
+    spend,
+    sum_totals,
+)
 from evener.running.engine.pulled_front_kernels import FINDS_SENDERS, pulled_word
 from evener.running.engine.pushing_kernels import (
     applied_at,
@@ -259,34 +275,99 @@ def take_in(first, end, targets, found, part, values, lists, control, parameters
 
 
 @helper
+def seen_front(team, part, values, work, lists, front, control):
+    """Exchange frontiers with the ranks of this computer, before a superstep that pulls.
+
+    Returns the frontier, whose bits and values of ghosts are now those at their owners.
+    """
+    links, n_owned = work.links, np.uint64(part.sizes.n_owned)
+    row, word = control[LOGGED] + 1, n_owned >> np.uint64(6)
+    if front.form == QUEUE:
+        put_into_bits(team, lists, front.length)
+    elif front.form == ALL:
+        fill_bits(team, lists)
+    first, end = share_of(team, links.sends.size)
+    show_front(links, first, end, lists.bits, values)
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        spend(links, row, PACKED)
+        met(links, control)
+        spend(links, row, MET)
+    barrier(team.sync, team.threads)
+    n_local = np.uint64(part.sizes.n_local)
+    first, end = share_of(team, ((n_local + np.uint64(63)) >> np.uint64(6)) - word)
+    see_front(links, word + first, word + end, n_owned, n_local, lists.bits, values)
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        spend(links, row, UNPACKED)
+        links.log[row, PULLED] = 1
+        links.log[row, RECEIVED] += np.int64(n_local - n_owned)
+    form = np.int64(BITS if front.form == QUEUE else front.form)
+    return Front(form, front.length, front.scouted, front.left, front.shrank)
+
+
+@helper
 def exchanged(team, part, values, work, lists, front, edges, control, parameters):
-    """Exchange with the ranks of this computer after a superstep; return the new frontier."""
-    links = work.links
+    """Exchange with the ranks of this computer after a superstep; return the new frontier.
+
+    Sets control[DIRECTION] for the next superstep, the same on all ranks.
+    """
+    links, before = work.links, control[TOTALS]
     fetch_add(control, EDGES, edges)
     barrier(team.sync, team.threads)
     if team.thread == 0:
-        row = control[LOGGED] + 1
+        row, is_sum = control[LOGGED] + 1, True
         control[STEP] = max(control[STEP], 0) + 1
         control[LENGTH], control[SCOUTED] = front.length, front.scouted
-        if is_sent(links, row, work.marked, lists.bits, values, control):
-            for rank in range(links.ranks):
+        if control[DIRECTION] == PULL:
+            spend(links, row, COMPUTED)
+            links.log[row, LOOKED] = control[EDGES]
+        else:
+            is_sum = is_sent(links, row, work.marked, lists.bits, values, control)
+            for rank in range(links.ranks * is_sum):
                 first, end = came(links, row, rank)
                 take_in(
                     first, end, links.places, links.values, part, values, lists, control, parameters
                 )
+        if is_sum:
             sum_totals(links, row, front.left, control)
+        control[DIRECTION] = next_direction(before, part.sizes.n_global, control)
         control[LOGGED] = row
     barrier(team.sync, team.threads)
     return Front(front.form, control[LENGTH], control[SCOUTED], front.left, front.shrank)
 
 
 @helper
-def is_over(links, control):
-    """Return whether a kernel returns after an exchange; the result is equal on all ranks."""
-    scouted, left = control[TOTALS + ONE], control[TOTALS + ONE + ONE]
-    is_told = control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
-    is_empty = control[TOTALS] == 0 or control[ABORTED] != 0
-    return is_told or is_empty or is_pull_cheaper(scouted, left, scouted + left)
+def agreed(team, part, links, front, control):
+    """Add up the first frontiers of the ranks of this computer; choose the first direction."""
+    if team.thread == 0:
+        row = control[LOGGED] + 1
+        spend(links, row, COMPUTED)
+        control[LENGTH], control[SCOUTED] = front.length, front.scouted
+        sum_totals(links, row, front.left, control)
+        control[DIRECTION] = next_direction(np.int64(0), part.sizes.n_global, control)
+    barrier(team.sync, team.threads)
+
+
+@helper
+def next_direction(before, n, control):
+    """Return the direction of the next superstep of all ranks, by the rule of a single device.
+
+    before: number of active vertices in the last superstep; n: number of vertices of the graph.
+    """
+    length, scouted = control[TOTALS], control[TOTALS + ONE]
+    left = control[TOTALS + ONE + ONE]
+    if control[DIRECTION] == PULL:
+        pulls_on = length >= before or length > n // VERTICES_PER_PUSH
+    else:
+        pulls_on = is_pull_cheaper(scouted, left, scouted + left)
+    return np.int64(PULL if pulls_on else PUSH)
+
+
+@helper
+def is_over(control):
+    """Return whether no rank has a frontier, or a wait was ended."""
+    return control[TOTALS] == 0 or control[ABORTED] != 0
 
 
 @kernel
@@ -297,8 +378,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     control[DIRECTION]: PUSH, PULL, or -1 for whichever costs less. If control[SHARED] is 1, an
     empty frontier does not end the run. Before PULL with ghosts, the caller must fill in the
     ghosts' values and call `see`. After PUSH, work.marked contains the control[MARKED] ghosts whose
-    values changed; with work.links, ranks exchange these values themselves after each superstep,
-    until the next superstep pulls.
+    values changed. With work.links and a direction of 0 or above, ranks exchange these values and
+    choose directions themselves.
     """
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     arcs = np.int64(out.offsets[np.uint64(sizes.n_owned)])
@@ -310,15 +391,21 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     front = Front(
         control[FORM], control[LENGTH], control[SCOUTED], control[LEFT], control[SHRANK] == 1
     )
-    is_linked = work.links.ranks > 0 and control[DIRECTION] == PUSH
+    is_linked = work.links.ranks > 0 and control[DIRECTION] >= 0
     if is_linked and thread == 0:
         enter(work.links)
     barrier(sync, threads)
     if step < 0:
         front, counts = first_front(team, part, values, work, lists, counts, arcs, parameters)
         step = np.int64(0)
+        if is_linked:
+            agreed(team, part, work.links, front, control)
     while (front.length > 0 or control[SHARED] == 1) and step < last:
+        if is_linked and is_over(control):
+            break
         if pulls(front, control[DIRECTION], sizes, arcs):
+            if is_linked:
+                front = seen_front(team, part, values, work, lists, front, control)
             front, counts, looked = pulled(
                 team, part, values, work, lists, front, counts, step, parameters
             )
@@ -333,7 +420,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         if is_linked:
             front = exchanged(team, part, values, work, lists, front, edges, control, parameters)
             edges = np.int64(0)
-            if is_over(work.links, control):
+            if control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == work.links.log.shape[0]:
                 break
     fetch_add(control, EDGES, edges)
     if thread == 0:

@@ -52,7 +52,7 @@ class FrontLists(NamedTuple):
 
 @inner(counted=False, error_model="numpy")
 def lists_of(work, is_flipped):
-    """Return the queues and bitmaps of `work`; is_flipped: with the two of each exchanged."""
+    """Return the queues and bitmaps of `work`; is_flipped: the current and the next swapped."""
     if is_flipped:
         return FrontLists(work.other_queue, work.queue, work.other_bits, work.bits)
     return FrontLists(work.queue, work.other_queue, work.bits, work.other_bits)

@@ -15,7 +15,7 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.gathering_kernels import VERTICES_OF_CHUNK
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.work import ARCS_OF_CHUNK, ArcsOf, DenseWork, Vertices
+from evener.running.engine.work import ARCS_OF_CHUNK, ArcsOf, Vertices
 
 Numbers = npt.NDArray[Any]
 GATHERING = generating.CPU.with_templates({"dense": "gathering_kernels"})
@@ -31,12 +31,12 @@ class DenseRange:
         sizes = engine.sizes._replace(n_owned=end - first)
         vertices = Vertices(*(array[first:end] for array in engine.vertices))
         self._given = sizes, vertices, out, into, engine.values[first:end]
-        even, odd, _ = engine.work
+        work = engine.work
         chunks = (int(into.offsets[-1]) + 2 * (end - first)) // ARCS_OF_CHUNK + 1
         self._changes = np.zeros((2, chunks))
         self._work = (  # in even supersteps payloads are read from `even` by any number
-            DenseWork(even, odd[first:end], self._changes),
-            DenseWork(even[first:end], odd, self._changes),
+            work._replace(odd=work.odd[first:end], changes=self._changes),
+            work._replace(even=work.even[first:end], changes=self._changes),
         )
 
     def compute(self) -> float:
@@ -120,7 +120,7 @@ class GatherEngine:
     def continue_after(self, step: int) -> None:
         """Continue after this number of supersteps.
 
-        `payloads` are those that the next one reads.
+        The caller must set `payloads` to those that the next superstep reads.
         """
         self._engine.control[STEP] = step
 

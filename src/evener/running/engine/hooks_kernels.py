@@ -76,7 +76,7 @@ def is_settled(value, parameters):  # noqa: ARG001
 
 
 def changes(old, new):
-    """Return whether two values differ; NaN stays NaN, so that a run of NaN ends."""
+    """Return whether two values differ; NaN never changes, so that a run with NaN ends."""
     return new != old
 
 

@@ -100,7 +100,7 @@ def _run_dense(
 
 
 class CopiesLoop:
-    """Supersteps of a schedule whose messages may arrive twice: min, max or or."""
+    """Supersteps of a schedule that may deliver messages twice, combined by min, max or or."""
 
     def __init__(
         self, share: EdgeShare, engine: Engine, steps: StepRecorder, stretch: Stretch
@@ -242,7 +242,7 @@ class FrontierLoop(CopiesLoop):
         self._flags[targets[is_new]] = 1
 
     def _totals(self, left: int) -> Totals:
-        """Return totals over all devices: active vertices, arcs leaving them, arcs left."""
+        """Return totals over all devices: active vertices, their arcs, arcs not yet pushed."""
         engine, m = self.engine, self.share.n_masters
         control = engine.control
         if control[places.FORM] == frontier.QUEUE:
@@ -324,8 +324,8 @@ Deliver = Callable[[Numbers, Numbers], None]
 class MirrorUpdates:
     """The exchanges of changed values on one device.
 
-    All devices create one and make the same calls. unknown: a value that vertices need not be sent,
-    because combining with it changes nothing; initially the value of all copies.
+    All devices create one and make the same calls. unknown: a value that need not be sent, because
+    combining with it changes nothing; each copy is first assumed to have it.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """NearLinks: shared memory by which the ranks of one computer exchange from inside kernels.
 
-See near_kernels. Ranks are processes with one device each, all on one computer. If a kernel waits
-long for another rank, a thread replies to ranks that ask who is waiting, as waits for MPI do, and
-asks itself after the timeout.
+See near_kernels. Ranks are threads of one process, or processes with one device each, all on one
+computer. While a kernel waits long for another rank, a thread of its rank waits beside it, with the
+timeout and the errors of other waits; between processes it also replies to ranks that ask who is
+waiting.
 """
 
 from __future__ import annotations
@@ -12,14 +13,21 @@ from functools import partial
 from typing import Any, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.running.comm import Comm
+from evener.running.comm import Comm, ThreadComm
 from evener.running.engine import near_kernels as kernels
-from evener.running.engine.atomics_kernels import ABORTED, ASLEEP, EDGES, LOGGED, TOTALS
+from evener.running.engine.atomics_kernels import (
+    ABORTED,
+    ASLEEP,
+    EDGES,
+    ENDED,
+    LOGGED,
+    TOTALS,
+)
 from evener.running.engine.engine import Engine
 from evener.running.engine.recording import StepRecorder
 from evener.running.engine.work import no_links
-from evener.running.failures import MpiWaits
 from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory
@@ -27,11 +35,19 @@ from evener.running.sharing import Memory
 NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
 MOST_LOGGED = 257  # rows of the log, after which a kernel returns
 PAGE = 1024  # parents in a page of memory
-AGREED = slice(int(TOTALS), int(TOTALS) + 4)
 WATCHED = 0.02  # seconds between two looks at whether the kernel waits
 NANO = 1e-9
-LINKED = ("frontier", "bucket", "union")  # schedules whose kernels exchange
-SPENT = ("computing", "packing", "waiting", "unpacking", "waiting")  # places 0 to 4 of a row
+Nearby = MpiComm | ThreadComm  # groups whose ranks may share memory
+LINKED = ("dense", "frontier", "bucket", "union")  # schedules whose kernels exchange
+# Parts of a superstep that pushes or pulls, in order, and their places in a row of the log.
+PUSHED = (
+    ("computing", kernels.COMPUTED),
+    ("packing", kernels.PACKED),
+    ("waiting", kernels.MET),
+    ("unpacking", kernels.UNPACKED),
+    ("waiting", kernels.AGREED),
+)
+PULLED = (*PUSHED[1:4], PUSHED[0], PUSHED[4])
 
 
 class NearLinks:
@@ -40,11 +56,13 @@ class NearLinks:
     links: passed to kernels. Kernels run inside a `with` block of this object.
     """
 
-    def __init__(self, comm: Comm, local: LocalGraph, engine: Engine) -> None:
+    def __init__(self, comm: Nearby, local: LocalGraph, engine: Engine) -> None:
         self._comm, self._engine, kind = comm, engine, np.dtype(engine.program.dtype)
-        self._item, self._alone = kind.itemsize, engine.work
+        self._item, self._alone, self._sends = kind.itemsize, engine.work, local.sends
         words = LINE * (kernels.FIRST_LINE + comm.size) + comm.size**2
-        make = _shared_trees if engine.program.schedule == "union" else _message_places
+        make = {"union": _shared_trees, "dense": _payload_places}.get(
+            engine.program.schedule, _message_places
+        )
         self._memory, links = make(comm, local, kind, WORD * words)
         if self._memory is None:
             return
@@ -56,7 +74,7 @@ class NearLinks:
         engine.work = engine.work._replace(links=links)
         if engine.program.schedule == "union":
             engine.work = engine.work._replace(parents=links.places)
-        self._waits: MpiWaits | None = comm.waits if isinstance(comm, MpiComm) else None
+        self._waits = comm.waits
         self._error: BaseException | None = None
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._watched, daemon=True)
@@ -65,7 +83,7 @@ class NearLinks:
     @classmethod
     def of(cls, comm: Comm, local: LocalGraph, engine: object) -> NearLinks | None:
         """Return the links of a rank's engine, or None if some rank cannot have any. Collective."""
-        if not isinstance(comm, MpiComm) or comm.size == 1:
+        if not isinstance(comm, Nearby) or comm.size == 1:
             return None
         can = isinstance(engine, Engine) and engine.program.schedule in LINKED
         if not all(comm.allgather(can)) or not comm.shares_memory:
@@ -85,23 +103,25 @@ class NearLinks:
             self._comm.barrier()
             self._memory.free()  # by all; after an error the others are ended
 
-    def advance(self, most: int, steps: StepRecorder) -> tuple[int, int, int]:
-        """Compute and record supersteps until ranks must pull, `most` are done, or it takes long.
+    def advance(self, most: int, steps: StepRecorder) -> bool:
+        """Compute and record supersteps until the run or `most` of them end, or LONG passes.
 
-        Returns the totals of the frontier schedule.
+        Returns whether the run may go on.
         """
         control, before = self._engine.control, self._engine.edges
         control[LOGGED] = 0
         self._engine.advance(most)
         if self._error is not None:
             raise self._error
-        count, (length, scouted, left, _) = int(control[LOGGED]), control[AGREED].tolist()
-        if length == 0 or self._engine.program.schedule != "frontier":
+        count, schedule = int(control[LOGGED]), self._engine.program.schedule
+        ended = {"dense": control[ENDED] != 0, "frontier": control[TOTALS] == 0}.get(schedule, True)
+        goes_on = not ended and count < most
+        if not goes_on:
             steps.stop()
         self._log[count, kernels.LOOKED] = control[EDGES]
         self._record(count, before, steps)
         self._log[: count + 1] = 0
-        return length, scouted, left
+        return goes_on
 
     def _record(self, count: int, edges: int, steps: StepRecorder) -> None:
         """Record supersteps from rows 1 to `count` of the log.
@@ -110,13 +130,19 @@ class NearLinks:
         """
         began = NANO * float(self._log[0, kernels.ENTERED]) - steps.began
         for row in self._log[1 : count + 1].tolist():
-            for place, name in enumerate(SPENT):
+            has_pulled = row[kernels.PULLED]
+            for name, place in PULLED if has_pulled else PUSHED:
                 steps.now.add(name, began, NANO * row[place])
                 began += NANO * row[place]
             steps.now.edges, edges = row[kernels.LOOKED] - edges, row[kernels.LOOKED]
-            for to, sent in enumerate(row[kernels.FIRST_SENT :]):
-                if sent:
-                    steps.now.count_sent(to, sent * (NUMBER + self._item))
+            if has_pulled:  # a value for each ghost, and in a search a flag
+                size = self._item + (self._engine.program.schedule == "frontier")
+                sent = [(q, own.size) for q, own in self._sends.items()]
+            else:
+                size, sent = NUMBER + self._item, list(enumerate(row[kernels.FIRST_SENT :]))
+            for to, messages in sent:
+                if messages:
+                    steps.now.count_sent(to, messages * size)
             steps.end(row[kernels.RECEIVED])
 
     def _has_woken(self, asleep: int) -> bool:
@@ -128,7 +154,7 @@ class NearLinks:
         Ends the wait if there is an error.
         """
         control = self._engine.control
-        while self._waits is not None and not self._ended.wait(WATCHED):
+        while not self._ended.wait(WATCHED):
             if asleep := int(control[ASLEEP]):
                 has_woken = partial(self._has_woken, asleep)
                 try:
@@ -139,29 +165,51 @@ class NearLinks:
                     return
 
 
+def _lists_of(
+    comm: Nearby, local: LocalGraph, kind: np.dtype[Any]
+) -> tuple[kernels.Links, int, list[npt.NDArray[np.uint32]]]:
+    """Return links with the lists of messages, the number of all ghosts, and vertices by rank."""
+    links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
+    sends = [local.sends.get(q, links.homes) for q in range(comm.size)]
+    links = links._replace(
+        begins=local.n_owned + np.asarray(local.ghost_starts, np.int64),
+        starts=np.cumsum(counts).reshape(comm.size, comm.size) - np.array(counts, np.int64),
+        sends=np.concatenate(sends),
+        sent_begins=np.cumsum([0, *(own.size for own in sends)]),
+    )
+    return links, int(np.sum(counts)), sends
+
+
+def _payload_places(
+    comm: Nearby, local: LocalGraph, kind: np.dtype[Any], first: int
+) -> tuple[Memory | None, kernels.Links]:
+    """Allocate memory for two payloads of each ghost, after `first` bytes; return links with it."""
+    links, total, _ = _lists_of(comm, local, kind)
+    end = first + 2 * total * kind.itemsize
+    memory = comm.memory(end)
+    if memory is None:
+        return None, links
+    return memory, links._replace(values=memory.data[first:end].view(kind))
+
+
 def _message_places(
-    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+    comm: Nearby, local: LocalGraph, kind: np.dtype[Any], first: int
 ) -> tuple[Memory | None, kernels.Links]:
     """Allocate memory for a message of each ghost, after `first` bytes; return links with it."""
-    links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
-    starts = np.cumsum(counts).reshape(comm.size, comm.size) - np.array(counts, np.int64)
-    homes = comm.exchange([local.sends.get(q, links.homes) for q in range(comm.size)])
-    total = int(np.sum(counts))
+    links, total, sends = _lists_of(comm, local, kind)
     second = first + WORD * -(-total * NUMBER // WORD)
     memory = comm.memory(second + total * kind.itemsize)
     if memory is None:
         return None, links
     return memory, links._replace(
-        begins=local.n_owned + np.asarray(local.ghost_starts, np.int64),
-        starts=starts,
-        homes=np.concatenate(homes),
+        homes=np.concatenate(comm.exchange(sends)),
         places=memory.data[first : first + total * NUMBER].view(np.uint32),
         values=memory.data[second : second + total * kind.itemsize].view(kind),
     )
 
 
 def _shared_trees(
-    comm: Comm, local: LocalGraph, kind: np.dtype[Any], first: int
+    comm: Nearby, local: LocalGraph, kind: np.dtype[Any], first: int
 ) -> tuple[Memory | None, kernels.Links]:
     """Allocate memory for the parents of all vertices, after `first` bytes; return links with it.
 

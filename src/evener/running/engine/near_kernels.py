@@ -1,9 +1,10 @@
 """Exchanges between the ranks of one computer from inside a kernel, through shared memory.
 
 Between two kernel calls, a superstep costs some 50 us of Python and MPI; inside a kernel it costs
-two barriers. The first thread of each rank writes the values of changed ghosts to memory that all
-ranks of the computer share, waits for the other ranks, applies what they wrote for its vertices,
-and waits again to agree on the next step.
+two barriers. After a superstep that pushes, the first thread of each rank writes the values of
+changed ghosts to memory that all ranks of the computer share, waits for the other ranks, applies
+what they wrote for its vertices, and waits again to agree on the next step. Before a superstep that
+pulls, owners write values and frontier, and ranks read those of their ghosts.
 """
 
 # mypy: ignore-errors
@@ -26,6 +27,7 @@ from evener.running.engine.atomics_kernels import (
     LENGTH,
     LINE,
     MARKED,
+    ONE,
     SCOUTED,
     SPINS,
     TOTALS,
@@ -42,21 +44,23 @@ from evener.running.halos_kernels import owner_of
 # so long between two looks.
 YIELDS, NAP = 2000, 100  # [us]
 # Places in a row of the log, of nanoseconds: computing, packing, until all are here, unpacking,
-# until all agree; then arcs looked at until then, messages received, and from FIRST_SENT on how
-# many went to each rank. Row 0: LAST, when the last of these ended; ENTERED, when the kernel began.
-COMPUTED, PACKED, MET, UNPACKED, AGREED, LOOKED, RECEIVED, FIRST_SENT = range(8)
+# until all agree; then arcs looked at until then, messages received, whether the superstep pulled,
+# and from FIRST_SENT on how many messages went to each rank if it pushed. Row 0: LAST, when the
+# last of these ended; ENTERED, when the kernel began.
+COMPUTED, PACKED, MET, UNPACKED, AGREED, LOOKED, RECEIVED, PULLED, FIRST_SENT = range(9)
 LAST, ENTERED = 0, 1
 LONG = 200_000_000  # nanoseconds after which a kernel returns, so that progress is told
 FIRST_LINE = 2  # of the ranks' own lines in Links.sync, after those of the barrier
 
 
 class Links(NamedTuple):
-    """What the ranks of a computer share; ranks: their number, 0 if nothing is shared.
+    """What the ranks of a computer share; ranks: number of ranks, 0 if nothing is shared.
 
     sync: barrier; a line of totals for each rank; and (ranks, ranks) numbers of messages from each
     rank to each other. begins (ranks + 1,): first ghost of each owner. starts (ranks, ranks): where
     messages from one rank to another begin in `places` (local numbers at the owner) and `values`.
-    homes (ghosts,): local numbers at the owner of this rank's ghosts. log: see above.
+    homes (ghosts,): local numbers at the owner of this rank's ghosts. sends, sent_begins (ranks +
+    1,): own vertices that are ghosts at each rank. log: for the places in a row see COMPUTED.
     """
 
     rank: int
@@ -67,6 +71,8 @@ class Links(NamedTuple):
     homes: np.ndarray
     places: np.ndarray
     values: np.ndarray
+    sends: np.ndarray
+    sent_begins: np.ndarray
     log: np.ndarray
 
 
@@ -103,6 +109,12 @@ def spend(links, row, place):
     links.log[row, place] += now - links.log[0, LAST]
     links.log[0, LAST] = now
     return now
+
+
+@inner(counted=False, error_model="numpy")
+def has_long_passed(links, now):
+    """Return 1 if the kernel has run for LONG, else 0."""
+    return np.int64(now - links.log[0, ENTERED] > LONG)
 
 
 @inner(counted=False, error_model="numpy")
@@ -176,9 +188,9 @@ def is_sent(links, row, marked, bits, values, control):
 
 @inner(counted=False, error_model="numpy")
 def sum_totals(links, row, left, control):
-    """Add up LENGTH, SCOUTED and left over all ranks in control, and ranks that ran for LONG."""
-    place, now = own_line(links.rank), spend(links, row, UNPACKED)
-    own = control[LENGTH], control[SCOUTED], left, np.int64(now - links.log[0, ENTERED] > LONG)
+    """Set control[TOTALS:] to sums over ranks: LENGTH, SCOUTED, left, and how many ran for LONG."""
+    place, is_long = own_line(links.rank), has_long_passed(links, spend(links, row, UNPACKED))
+    own = control[LENGTH], control[SCOUTED], left, is_long
     for i in range(4):
         links.sync[place + np.uint64(i)] = own[i]
         control[TOTALS + np.uint64(i)] = 0
@@ -209,3 +221,77 @@ def came(links, row, source):
     links.log[row, RECEIVED] += count
     first = links.starts[source, links.rank]
     return first, first + count
+
+
+@inner(counted=False, error_model="numpy")
+def show_front(links, first, end, bits, values):
+    """Write values of the vertices sends[first:end], and whether they are in the frontier.
+
+    They are written to the places of the messages that their ghosts send in supersteps that push.
+    """
+    to = owner_of(np.int64(first), links.sent_begins)
+    while first < end:
+        last = min(end, np.uint64(links.sent_begins[to + 1]))
+        place = np.uint64(links.starts[to, links.rank]) - np.uint64(links.sent_begins[to])
+        for i in range(first, last):
+            u = np.uint64(links.sends[i])
+            links.places[place + i] = (bits[u >> np.uint64(6)] >> (u & np.uint64(63))) & ONE
+            links.values[place + i] = values[u]
+        to += 1
+        first = last
+
+
+@inner(counted=False, error_model="numpy")
+def see_front(links, first, end, n_owned, n_local, bits, values):
+    """Set values and bits of ghosts, in words first to end - 1 of the bits, to those of owners."""
+    start = max(first << np.uint64(6), n_owned)
+    owner = owner_of(np.int64(start), links.begins)
+    for word in range(first, end):
+        active = bits[word] & ~(~np.uint64(0) << (start - (word << np.uint64(6))))
+        until = min((word + ONE) << np.uint64(6), n_local)
+        while start < until:
+            last = min(until, np.uint64(links.begins[owner + 1]))
+            place = np.uint64(links.starts[links.rank, owner]) - np.uint64(links.begins[owner])
+            for v in range(start, last):
+                active |= np.uint64(links.places[place + v]) << (v & np.uint64(63))
+                values[v] = links.values[place + v]
+            owner += np.int64(last < until)
+            start = last
+        bits[word] = active
+
+
+@inner(counted=False, error_model="numpy")
+def payload_place(links, source, owner, step):
+    """Return where payloads from an owner to its ghosts on another rank begin in `values`.
+
+    Even and odd supersteps have different places, so that a rank need not wait until the others
+    have read its last payloads.
+    """
+    half = np.int64(links.values.size // 2)
+    return np.uint64(links.starts[source, owner] + half * (step & 1))
+
+
+@inner(counted=False, error_model="numpy")
+def show_payloads(links, first, end, step, payloads):
+    """Write the payloads of the vertices sends[first:end], before superstep `step`."""
+    to = owner_of(np.int64(first), links.sent_begins)
+    while first < end:
+        last = min(end, np.uint64(links.sent_begins[to + 1]))
+        place = payload_place(links, to, links.rank, step) - np.uint64(links.sent_begins[to])
+        for i in range(first, last):
+            links.values[place + i] = payloads[np.uint64(links.sends[i])]
+        to += 1
+        first = last
+
+
+@inner(counted=False, error_model="numpy")
+def see_payloads(links, first, end, step, payloads):
+    """Set the payloads of ghosts first to end - 1 to those of their owners."""
+    owner = owner_of(np.int64(first), links.begins)
+    while first < end:
+        last = min(end, np.uint64(links.begins[owner + 1]))
+        place = payload_place(links, links.rank, owner, step) - np.uint64(links.begins[owner])
+        for v in range(first, last):
+            payloads[v] = links.values[place + v]
+        owner += 1
+        first = last

@@ -64,7 +64,7 @@ class ThreadPool:
             raise errors[0]
 
     def prepare(self, kernel: Any, *arguments: Any) -> None:
-        """Compile or load a kernel for arguments of these types, which are those of `run`."""
+        """Compile or load a kernel for the types of these arguments, which are those of `run`."""
         if hasattr(kernel, "compile"):  # without a JIT it is a function of Python
             given = (0, self.threads, *arguments)
             kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in given))

@@ -29,8 +29,8 @@ def message(payloads, arcs, j, parameters):
 def pulled(combined, u, arcs, payloads, parameters):
     """Return the messages along all arcs of a vertex, combined.
 
-    Messages at even and odd positions are combined separately, as additions wait for each other,
-    and joined at the end: floating-point sums depend only on the order of arcs.
+    Messages at even and odd positions are combined separately, so that additions need not wait for
+    each other, and joined at the end: floating-point sums depend only on the order of arcs.
     """
     j, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
     other = as_value(IDENTITY)

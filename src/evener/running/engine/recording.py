@@ -56,9 +56,9 @@ class Superstep:
 class VertexMove:
     """Vertices that changed device in a run, after `step` supersteps.
 
-    kind: how their devices were found, as in evener.rebalancing.Move. vertices: their number. began
-    [s]: since the beginning of the first superstep; seconds: from the request until supersteps
-    continued. saving [s per superstep], cost [s]: predictions.
+    kind: how their new devices were found, as in evener.rebalancing.Move. vertices: their number.
+    began [s]: since the beginning of the first superstep; seconds: from the request until
+    supersteps continued. saving [s per superstep], cost [s]: predictions.
     """
 
     step: int
@@ -174,7 +174,7 @@ class StepRecorder:
         return time.perf_counter() - self.began
 
     def stop(self) -> None:
-        """Stop the clock: supersteps recorded from now on have already ended."""
+        """Stop the clock; supersteps that have already ended may still be recorded."""
         self._ended = self.seconds
 
     @property
@@ -224,7 +224,7 @@ class StepRecorder:
 
     @contextmanager
     def _of_halo(self) -> Iterator[None]:
-        """Add the times of the halo in the block to the current superstep."""
+        """Add the times that the halo takes in the `with` block to the current superstep."""
         times, began = self.halo.times, self.seconds
         before = times.packing, times.waiting, times.unpacking
         yield

@@ -42,7 +42,7 @@ def row_parts(offsets, n, room, most_rows):
 def cut_rows(offsets, n, room, most_rows, rows, places, long):
     """Return the numbers of parts and of rows in pieces.
 
-    Fills in RowParts unless `rows` is empty.
+    Fills the arrays of RowParts unless `rows` is empty.
     """
     fills = rows.size > 0
     parts, n_long, u = 0, 0, 0

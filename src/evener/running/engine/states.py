@@ -1,7 +1,7 @@
 """RunState: the data between two supersteps from which a run is continued.
 
-It identifies vertices by global numbers and contains no ghosts, queues and buckets, so that other
-devices, also more or fewer, can continue the run. The resulting values are the same. The number of
+It identifies vertices by global numbers and contains no ghosts, queues or buckets, so that any
+number of other devices can continue the run. The resulting values are the same. The number of
 supersteps is the same, too, except for the union schedule, in which each device first joins its
 vertices again.
 """

@@ -33,5 +33,5 @@ class StepCounts:
         return bool(self.control[ENDED])
 
     def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:  # noqa: ARG002
-        """Return an object that exchanges payloads in place; None: a Halo exchanges `payloads`."""
+        """Return an object that exchanges payloads in place, or None if a Halo must do this."""
         return None

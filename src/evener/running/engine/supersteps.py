@@ -4,6 +4,7 @@ All devices are in the same superstep (BSP, [Guo16]_ section II). How they excha
 schedule. Dense: owners send payloads to their ghosts before each superstep. Others: after a
 superstep, values of ghosts that changed are sent to their owners, at most one message for a vertex
 from each device; before a superstep that pulls, owners send values and frontier to their ghosts.
+Devices that share memory do this inside kernels (near.py).
 """
 
 from __future__ import annotations
@@ -123,15 +124,15 @@ class SuperstepLoop:
         Returns a context for the exchanges.
         """
         engine = self.engine
+        if self._keep is None and self._start is None:
+            self._near = NearLinks.of(self.comm, self.local, engine)
+        if self._near is not None:
+            return self._near
         if engine.program.schedule != "dense":
             if self._flags.size and isinstance(engine, Engine):
                 # Of supersteps that pull: there may be none, but memory is to suffice for them.
                 self.steps.halo.prepare(engine.shared_values)
                 self.steps.halo.prepare(self._flags)
-            if self._keep is None and self._start is None:
-                self._near = NearLinks.of(self.comm, self.local, engine)
-            if self._near is not None:
-                return self._near
             self.steps.halo.sparse_of(engine.program.dtype)
             return nullcontext()
         self._direct = engine.direct(self.comm, self.local)
@@ -151,6 +152,10 @@ class SuperstepLoop:
 
     def _run_dense(self, most: int) -> None:
         engine = self.engine
+        if self._near is not None:
+            while self._near.advance(most - self.steps.done, self.steps):
+                pass
+            return
         has_halt = engine.program.halt is not None
         if self._start is None:
             engine.advance(0)  # the first values
@@ -188,6 +193,11 @@ class SuperstepLoop:
     # The frontier schedule.
 
     def _run_frontier(self, most: int) -> None:
+        if self._near is not None:
+            self.engine.control[places.DIRECTION] = frontier.PUSH
+            while self._near.advance(most - self.steps.done, self.steps):
+                pass
+            return
         before, direction = 0, frontier.PUSH
         if self._start is None:
             self.engine.advance(0)  # the first values
@@ -199,10 +209,6 @@ class SuperstepLoop:
             last = direction if step else None
             direction = next_direction(last, totals, before, self.local.n_global, has_settled)
             self.engine.control[places.DIRECTION] = direction
-            if direction == frontier.PUSH and self._near is not None:
-                totals = self._near.advance(most - step, self.steps)
-                step = self.steps.done
-                continue
             step += 1
             if direction == frontier.PULL and self.comm.size > 1:
                 self._send_frontier()
@@ -262,10 +268,10 @@ class SuperstepLoop:
 
 
 def next_direction(last: int | None, totals: Totals, before: int, n: int, has_settled: bool) -> int:
-    """Return whether all devices push or pull next, by the rule of a single device.
+    """Return whether all devices push or pull next, by the rule that a single device uses.
 
     last: direction of the last superstep, None before the first. before: number of active vertices
-    then. n: number of vertices of the graph.
+    in that superstep. n: number of vertices of the graph.
     """
     length, scouted, left = totals
     if last == frontier.PULL:

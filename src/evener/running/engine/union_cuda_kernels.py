@@ -51,7 +51,7 @@ def begin(sizes, vertices, values, work):
 
 @kernel
 def hook_one(which, sizes, arcs, work):
-    """Join trees along arc number `which` of each vertex that has as many arcs.
+    """Join trees along arc number `which` (from 0) of each vertex that has this arc.
 
     One thread per vertex.
     """
@@ -66,7 +66,7 @@ def hook_one(which, sizes, arcs, work):
 def hook(sizes, arcs, work):
     """Join trees along arcs.
 
-    Each thread takes equally many arcs and searches their first vertex.
+    Each thread processes equally many arcs; it finds the vertex of its first arc by binary search.
     """
     n, threads = np.int64(sizes.n_owned), np.int64(cuda.gridsize(1))
     total, thread = np.int64(arcs.offsets[n]), np.int64(cuda.grid(1))

@@ -101,13 +101,13 @@ def lower(values, u, value):
 
 @helper
 def place_of(u, part, links):
-    """Return the index of a vertex's parent: its global number if ranks share trees, else local."""
+    """Return u's index in `parents`: its global number if ranks share trees, else the local one."""
     return np.uint64(part.vertices.numbers[u]) if links.ranks > 0 else np.uint64(u)
 
 
 @helper
 def share_of_trees(team, part, links):
-    """Return a thread's range of the trees; a rank's range is that of its vertices."""
+    """Return a thread's range of `parents`; of shared ones, a rank has as many as own vertices."""
     if links.ranks == 0:
         return share_of(team, part.sizes.n_local)
     begin = np.uint64(links.begins[links.rank])
@@ -162,7 +162,7 @@ def largest_tree(team, work, control):
 
 @helper
 def follow_arcs(u, arcs, skipped, part, links, parents):
-    """Join a vertex's tree with those of its neighbours except the first; return the arcs read."""
+    """Join u's tree with those of all but its first `skipped` neighbours; return their number."""
     first, end = np.uint64(arcs.offsets[u]) + skipped, np.uint64(arcs.offsets[u + ONE])
     for j in range(first, end):
         link(place_of(u, part, links), place_of(arcs.ends[j], part, links), parents)
@@ -171,7 +171,7 @@ def follow_arcs(u, arcs, skipped, part, links, parents):
 
 @helper
 def follow_other_arcs(team, part, work, largest, tickets):
-    """Join the trees along all other arcs that may join any; return the number of arcs read."""
+    """Join trees along the other arcs that may still join two; return the number of arcs read."""
     out, parents, links, edges = part.out, work.parents, work.links, np.int64(0)
     n_owned, interior = np.uint64(part.sizes.n_owned), np.uint64(part.sizes.n_interior)
     chunks = np.int64(out.offsets[n_owned]) // ARCS_OF_CHUNK + 1
@@ -257,8 +257,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
     If STEP is -1, trees are made first, and the values are the vertices' global numbers. With
     work.links, trees contain the vertices of all ranks, and this is the only superstep. If
-    `deliver` has lowered a root since, its component gets the new value. Afterwards work.marked
-    contains the control[MARKED] ghosts whose values changed.
+    `deliver` has lowered a root since the last superstep, the root's component gets the new value.
+    Afterwards work.marked contains the control[MARKED] ghosts whose values changed.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:

@@ -57,17 +57,21 @@ class ArcsOf(NamedTuple):
 
 
 class DenseWork(NamedTuple):
-    """Payloads (n_local,) of even and odd supersteps; changes (2, chunks) of each chunk."""
+    """Payloads (n_local,) of even and odd supersteps; changes (2, chunks) of each chunk.
+
+    links: what the ranks of one computer share, see near.py.
+    """
 
     even: Numbers
     odd: Numbers
     changes: Numbers
+    links: Links
 
 
 class FrontierWork(NamedTuple):
     """Queues and bitmaps of this superstep and the next; threads' buffers; changed ghosts.
 
-    links: what the ranks of one computer share, see near.py.
+    links: see DenseWork.
     """
 
     queue: Numbers
@@ -80,7 +84,7 @@ class FrontierWork(NamedTuple):
 
 
 class BucketWork(NamedTuple):
-    """Each thread's buckets, pool and links of its chunks; the shared frontier; see the template.
+    """Each thread's buckets, pool, links between chunks; the shared frontier; see bucket_kernels.
 
     bits: flags of vertices without room in a bucket, and of marked ghosts. links: see FrontierWork.
     """
@@ -114,7 +118,8 @@ def no_links(dtype: str) -> Links:
     """Return links between no ranks, for values of the type `dtype`."""
     words = np.empty(0, np.int64)
     pairs, numbers = words.reshape(0, 0), np.empty(0, np.uint32)
-    return Links(0, 0, words, words, pairs, numbers, numbers, np.empty(0, dtype), pairs)
+    values = np.empty(0, dtype)
+    return Links(0, 0, words, words, pairs, numbers, numbers, values, numbers, words, pairs)
 
 
 # Makes an array of a shape and type; what it holds is not said.
@@ -127,7 +132,8 @@ def _dense(
     even = empty(sizes.n_local, program.dtype)
     odd = even if program.in_place else empty(sizes.n_local, program.dtype)
     size = n_into + 2 * sizes.n_owned
-    return DenseWork(even, odd, empty((2, size // ARCS_OF_CHUNK + 1), np.float64))
+    changes = empty((2, size // ARCS_OF_CHUNK + 1), np.float64)
+    return DenseWork(even, odd, changes, no_links(program.dtype))
 
 
 def _frontier(
@@ -191,8 +197,8 @@ WORK: dict[str, Maker] = {
 def work_of(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> Any:
     """Return the arrays of the program's schedule. n_into: number of arcs that reach own vertices.
 
-    All are in one block of memory, because the C library keeps one block for the next run, but
-    returns several to the system and allocates them again, page by page.
+    All arrays are in one block of memory: the C library keeps a single freed block for the next
+    run, but returns several to the system, which then allocates them again, page by page.
     """
     size, places = _layout(program, sizes, n_into, threads)
     block, left = np.empty(size, np.uint8), iter(places)
