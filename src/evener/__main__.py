@@ -1,4 +1,4 @@
-"""`python -m evener` is `evener`."""
+"""`python -m evener` runs the command `evener`."""
 
 import sys
 

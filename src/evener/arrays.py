@@ -57,7 +57,7 @@ def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray
 
 
 def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArray:
-    """Return non-negative weights, as int64 if all are integers passed in an integer type."""
+    """Return non-negative weights, as int64 if given as integers or flags, else as float64."""
     array = as_array(values, name)
     checked: NumberArray
     if array.dtype.kind == "b":

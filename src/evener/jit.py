@@ -4,8 +4,8 @@
 the wrapper for callers in C.
 
 `inner` kernels get no wrapper for callers in Python either, are not cached by themselves, and are
-compiled once for all numbers given as literals, which saves a fifth of the compile time. Python may
-call them, but then runs them uncompiled.
+compiled once, not again for each number passed as a literal, which saves a fifth of the compile
+time. Python may call them, but then runs them uncompiled.
 
 counted=False turns off reference counting of arrays in a kernel and in all kernels that it calls,
 unless these say counted=True. Counting takes longer than the work itself if kernels pass many
@@ -61,6 +61,6 @@ def inner(**options):
 
 
 def _counting(options):
-    """Take `counted` out of the options; return Numba's private option for it, unless inherited."""
+    """Remove `counted` from `options`; return Numba's option for it, or {} if it is not given."""
     counted = options.pop("counted", None)
     return {} if counted is None else {"_nrt": counted}

@@ -57,7 +57,7 @@ def test_a_guard_is_silent_where_ranks_have_ended_in_order_or_said_why(tmp_path,
 @LINUX
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [(0, "before it began"), (guard_child.FAILED, "and other ranks waited for it")],
+    [(0, "before it started Evener"), (guard_child.FAILED, "and other ranks waited for it")],
 )
 def test_ranks_that_wait_in_mpi_for_one_that_has_ended_are_ended(tmp_path, state, expected):
     """Whether it ended before it had begun, or said what was wrong: no launcher ends the others."""
@@ -136,7 +136,7 @@ guarding.end_all()
 
 @LINUX
 @pytest.mark.parametrize(
-    ("others", "said"), [("none", "rank 1 has ended before it began"), ("unknown", "")]
+    ("others", "said"), [("none", "rank 1 has ended before it started Evener"), ("unknown", "")]
 )
 def test_a_rank_that_is_missing_from_the_start(others, said):
     """It has ended where all children of the launcher are known to be others, else who knows."""

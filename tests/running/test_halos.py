@@ -201,13 +201,18 @@ def test_what_does_not_fit_is_refused_on_all_ranks():
 
     nothing = (2, {}, {})
     assert refused(2, (2, {1: [0]}, {}), nothing) == {
-        "rank 0 sends 1 values to rank 1, which expects 0, and expects 0 of 0"
+        (
+            "rank 0 sends 1 values to rank 1, which expects 0; it expects 0 values from that rank, "
+            "which sends 0"
+        )
     }
     assert refused(2, nothing, (2, {}, {0: (2, 5)})).pop().startswith("rank 0 sends 0 values")
     assert refused(2, (2, {1: [2]}, {}), nothing) == {
-        "the numbers of vertices sent to rank 1 exceed the 2 own vertices"
+        "the vertices sent to rank 1 are not all among the 2 own vertices"
     }
-    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"the same value is sent to rank 1 twice"}
+    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {
+        "the value of a vertex is sent to rank 1 twice"
+    }
     assert refused(2, (2, {}, {1: [3]}), nothing) == {
         "ghosts must be numbered from n_owned on, and each must be received once"
     }

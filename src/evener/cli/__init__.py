@@ -2,7 +2,7 @@
 
 parsing.py      command line -> arguments of a command; registry.py lists commands
 commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
-options.py      makes fields of frozen dataclasses arguments: `option` declares such a field,
+options.py turns fields of frozen dataclasses into arguments: `option` declares such a field,
                 `add_options` adds the arguments, `options_from` returns the dataclass
 *_options.py, machines.py, judged.py, values.py
                 options that several commands share. Only add_*, *_from and run use argparse.

@@ -116,8 +116,8 @@ def _whys() -> list[str]:
 def explained(error: Exception | SystemExit) -> Exception:
     """Return an EvenerError for exceptions that are not bugs; return other exceptions unchanged.
 
-    Not bugs are: no memory or thread is left, a user's program exits, and Numba has no folder for
-    compiled kernels.
+    These exceptions are not bugs: no memory or thread is left, a user's program exits, or Numba has
+    no folder for compiled kernels.
     """
     if isinstance(error, SystemExit):
         return ToolError(f"the user's program called sys.exit({error.code!r})")

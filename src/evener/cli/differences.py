@@ -29,7 +29,7 @@ def differences(
 ) -> list[str]:
     """Return all differences between a plan and the plan made again, most important first.
 
-    what, where: as of `differing_parts`; record_of: returns a plan's record, for JSON.
+    what, where: as in `differing_parts`; record_of: returns a plan's record, for JSON.
     """
     found = differing_parts(plans, parts, what, where)
     if parts[0].size != parts[1].size:
@@ -45,7 +45,8 @@ def differing_parts(
 ) -> list[str]:
     """Return differences in inputs, blocks and versions between a plan and the plan made again.
 
-    what: noun, such as "vertices"; where: phrase on the location of the items that differ.
+    what: a noun, such as "vertices"; where: what is said of those that differ, such as "on other
+    devices".
     """
     (old, new), (then, now) = plans, parts
     found = []
@@ -67,7 +68,7 @@ def digests(plan: AnyPlan) -> list[str]:
 
 
 def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
-    """Yield a sentence for each entry in which two JSON values differ; only the first of a list."""
+    """Yield a sentence for each differing entry of two JSON values; of a list, only the first."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in [*then, *(key for key in now if key not in then)]:
             inner = f"{place}.{key}" if place else str(key)
@@ -88,7 +89,7 @@ def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
 
 
 def only_known(then: Any, now: Any) -> Any:
-    """Return `now` without the entries missing in `then`, which older versions do not record."""
+    """Return `now` without entries that `then`, written by an older version, lacks."""
     if isinstance(then, dict) and isinstance(now, dict):
         return {key: only_known(then[key], value) for key, value in now.items() if key in then}
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):

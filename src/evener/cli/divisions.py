@@ -63,7 +63,7 @@ class Division:
     edges: EdgeDivision | None = None
 
     def sentence(self) -> str:
-        """Return a sentence on the CPUs' share and on r of each kind of machine."""
+        """Return a sentence: the CPUs' share of arcs, r (CPU / GPU seconds) per kind of machine."""
         assert self.made is not None
         share = self.made.cpu_share
         of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
@@ -81,7 +81,7 @@ class Division:
 
 
 def policy_name(options: RunOptions) -> str | None:
-    """Return the policy's name, or None. Raises UsageError for an incomplete or a second name."""
+    """Return the policy's name, or None. Raises UsageError if it is incomplete or given twice."""
     given = options.family is not None, options.policies is not None
     if options.policy is not None and any(given):
         raise UsageError(
@@ -141,7 +141,7 @@ def _ratios(words: str, graph: Graph | DirectedGraph, platform: Platform) -> lis
             found.append(text if text == "paper" else float(text))
         except ValueError:
             if not is_there(text):
-                message = f"--ratio {words}: a number, the word paper, or a file"
+                message = f"--ratio takes a number, the word paper or a file, not {words}"
                 raise UsageError(message) from None
             found.append(read_ratio(text).at(arcs[min(i, len(arcs) - 1)]))
     return found
@@ -225,7 +225,7 @@ def _edges_again(how: EdgeOptions, path: str, out: Output) -> EdgeReading:
 
 
 def _by_names(plan: EdgePlan, found: EdgeReading, graph: Graph | DirectedGraph) -> DividedEdges:
-    """Return the blocks of lines or matrix entries, as edges between the graph's vertices."""
+    """Return the divided lines or matrix entries as edges of the graph, with their blocks."""
     import numpy as np
 
     from evener.graphs.directed import DirectedGraph

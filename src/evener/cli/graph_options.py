@@ -270,8 +270,8 @@ def located(path: str, recorded: ReadOptions) -> dict[str, str]:
 def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) -> bool:
     """Whether the plan was made from files with these digests, or records no digests.
 
-    inputs: file name -> SHA-256, the graph's file first. Other files must not be drawn or counted
-    as the plan's graph.
+    inputs: file name -> SHA-256, the graph's file first. A graph from other files must not be drawn
+    with the plan, nor its figures recounted on it.
     """
     from evener.io.plans.promises import same_inputs
 

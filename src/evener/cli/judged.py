@@ -126,7 +126,7 @@ def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
 
 
 def print_time_remarks(judged: Evaluation, platform: Platform, out: Output) -> None:
-    """Print remarks on predicted times: without exchange, relative speeds."""
+    """Print remarks on predicted times, such as that speeds are relative or links are missing."""
     from evener.reporting.tables import time_remarks
 
     for remark in time_remarks(platform, float(judged.certificate.weights.sum())):
@@ -232,7 +232,7 @@ def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
 
 
 def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
-    """Return the plan's figures divided by the rival's nearest stage's; None for a zero divisor."""
+    """Return the plan's figures divided by those of `rival.nearest`; None for a zero divisor."""
     if not rival.stages:
         return {}
     mine, theirs = _own(made), rival.nearest

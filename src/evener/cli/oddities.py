@@ -24,7 +24,7 @@ def notes_on(reading: Reading) -> list[str]:
 
 
 def oddities(graph: Graph | DirectedGraph, n_components: int) -> list[str]:
-    """Return oddities as sentences. n_components: of the graph without directions."""
+    """Return oddities as sentences. n_components: count for the graph without directions."""
     odd = []
     alone = graph.isolated.size
     if alone:

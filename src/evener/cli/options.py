@@ -15,9 +15,10 @@ def option(
 ) -> Any:
     """Return a dataclass field, for which `add_options` adds an argument.
 
-    meaning: the help text. flags: its names, such as "-o", "--output"; "name" for a positional
-    argument; empty for `--name` with hyphens. group: title of its group in --help. settings:
-    further keywords of `add_argument`. An option whose default is False takes no value.
+    meaning: the help text. flags: names of the option, such as "-o", "--output"; "name" for a
+    positional argument; without flags, the name is `--` and the field's name with hyphens. group:
+    title of its group in --help. settings: further keywords of `add_argument`. An option whose
+    default is False takes no value.
     """
     settings["help"] = meaning
     return field(default=default, metadata={"flags": flags, "group": group, "settings": settings})

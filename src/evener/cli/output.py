@@ -92,7 +92,7 @@ class Output:
             print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
 
     def has_noted(self, text: str) -> bool:
-        """Whether this note was already printed: then a summary does not repeat it."""
+        """Whether this note was already printed, so that a summary can omit it."""
         return text in self._noted
 
     def result(self, value: Mapping[str, Any]) -> None:

@@ -62,7 +62,7 @@ def unknown_command(name: str) -> UsageError:
 def options_of(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
     """Return all options of a parser and of its subparsers.
 
-    Only the subparsers named in `words` count, unless none is named.
+    If `words` name subparsers, options of the other subparsers are left out.
     """
     found: list[str] = []
     for action in parser._actions:  # noqa: SLF001

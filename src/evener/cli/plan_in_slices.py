@@ -43,7 +43,7 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class SliceWords:
-    """Options that decide whether a file is divided in slices: name, reading options, --memory [B].
+    """Options that decide whether a file is divided in slices: file, reading options, --memory [B].
 
     whole: an option that was given and needs the whole graph in memory, or None.
     """

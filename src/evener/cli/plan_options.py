@@ -52,7 +52,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
             default=0.01,
             metavar="A",
             help="plans whose predicted seconds differ by less than this share count as equally "
-            "fast; of these, take the plan with the least volume and cut (default 0.01)",
+            "fast; among these, choose the plan with the least volume and cut (default 0.01)",
         )
     parser.add_argument(
         "--time-limit",

@@ -49,7 +49,7 @@ def cores_of_kinds(platform: Platform) -> list[int]:
 def bytes_rows(
     platform: Platform, needed: Sequence[RunBytes]
 ) -> tuple[tuple[str, ...], list[list[str]], list[dict[str, Any]]]:
-    """Return columns and rows of a table, and the same for --json."""
+    """Return columns and rows of the table of bytes, and its content for --json."""
     from evener.wording import memory
 
     found: list[dict[str, Any]] = []
@@ -78,5 +78,6 @@ def refuse_too_large(name: str, platform: Platform, needed: Sequence[RunBytes]) 
     raise InfeasibleError(
         f"{name} needs {memory(float(totals[b]))} on {platform.names[b]}, which has "
         f"{memory(float(platform.memories[b]))}: {memory(float(short[b]))} too little{others}",
-        hint="evener fits GRAPH --machine FILE --app NAME shows how many devices it needs.",
+        hint="evener fits GRAPH --machine FILE --app NAME shows how many devices the program "
+        "needs.",
     )

@@ -1,4 +1,4 @@
-"""Commands on the ranks of a launcher: one rank prints, and a rank that fails ends all."""
+"""Commands on the ranks of a launcher: one rank prints, and a rank that fails ends all ranks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answered(comm: MpiComm, answer: Callable[[], int]) -> int:
     """Return the exit code of answer(), after all ranks have ended. Collective.
 
     A rank that fails prints its error and ends all ranks, which would wait for it. If a rank is
-    killed, a guard prints which one.
+    killed, a guard process prints which rank was killed.
     """
     try:
         comm.watch()

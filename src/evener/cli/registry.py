@@ -105,7 +105,7 @@ COMMANDS = {
     ),
     "tune": Command(
         "evener.cli.commands.tune",
-        "measure an MPI program as it runs, and plan again at its speeds",
+        "measure an MPI program as it runs, and plan again with the measured speeds",
         "evener tune wing.plan -o next.plan -- mpirun -n 4 ./solver case.in",
     ),
     "launch": Command(

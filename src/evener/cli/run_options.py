@@ -40,7 +40,7 @@ class RunOptions:
     """
 
     plan: str | None = option(
-        "a plan of vertices, edges or a stream graph; without a plan, options give a machine",
+        "a plan of vertices, edges or a stream graph; without a plan, give the machine by options",
         "plan",
         metavar="PLAN",
         nargs="?",
@@ -87,7 +87,8 @@ class RunOptions:
         metavar="SECONDS",
     )
     checkpoint: str | None = option(
-        "write checkpoints to this folder, which is new or has earlier ones", metavar="FOLDER"
+        "write checkpoints to this folder, which is new or contains earlier checkpoints",
+        metavar="FOLDER",
     )
     every: tuple[int | None, float | None] = option(
         f"write a checkpoint every N supersteps or T seconds (default {EVERY})",
@@ -99,7 +100,8 @@ class RunOptions:
         metavar="FOLDER",
     )
     rebalance: bool = option(
-        "during the run, move vertices to other devices if that pays by the measured seconds",
+        "during the run, move vertices to other devices if, by the measured seconds, this saves "
+        "time",
         default=False,
     )
     locality: str = option(
@@ -132,7 +134,8 @@ class RunOptions:
     )
     trace: str | None = option("write a trace for Perfetto and Chrome", metavar="FILE.json")
     family: str | None = option(
-        "family of policies: over machines first (DP) or last (PD), or C",
+        "family of policies: machines first (DP), CPUs and GPUs first (PD), or all devices at once "
+        "(C)",
         choices=FAMILIES,
         group=POLICY,
     )
@@ -148,7 +151,8 @@ class RunOptions:
         group=POLICY,
     )
     cpu_share: float | None = option(
-        "fraction of the arcs for CPUs (default: the least that balances and fits)",
+        "fraction of the arcs for CPUs (default: balances by r, or more if the GPUs' memories "
+        "require it)",
         type=float,
         metavar="A",
         group=POLICY,

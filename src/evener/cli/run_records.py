@@ -91,7 +91,7 @@ def write_records(
     if played:
         advice = RunAdvice(f"{PLAYED}: these seconds do not describe {ranges(played)}", "")
     if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
-        written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
+        written = f"{advice.sentence}; this run writes these speeds if given --samples {SAMPLES}"
         advice = advice._replace(sentence=written)
     if options.report is not None:
         title = f"{program.name} on {Path(options.graph).name}, {platform.k:,} devices"

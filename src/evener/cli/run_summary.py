@@ -29,7 +29,7 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 class RunFound:
     """A run, its emulated run, its checkpoints, and its rebalancer.
 
-    Each is None if it was not requested.
+    All but the run are None if not requested.
     """
 
     run: ProgramRun
@@ -134,7 +134,7 @@ def _saved(seconds: float) -> str:
 
 
 def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
-    """Return, for each device, its name, and sums over the supersteps, by name."""
+    """Return a dict for each device: its name, and the sum of each quantity over supersteps."""
     sums: dict[str, Any] = {
         name: found.run.of_devices(name).sum(axis=0)
         for name in ("sent", "edges", *(() if found.emulated else TIMES[:1] + TIMES[2:]))
@@ -148,7 +148,7 @@ def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
 
 
 def say_reorderings(run: ProgramRun, names: Sequence[str], out: Output) -> list[dict[str, Any]]:
-    """Print a line for each device; return it for --json, with None for unmeasured numbers."""
+    """Print a line for each device; return its numbers for --json, None if unmeasured."""
     found = []
     for name, one in zip(names, run.reorderings, strict=True):
         out.say(f"Locality, {name}: {_sentence(one)}")

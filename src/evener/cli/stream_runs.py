@@ -232,7 +232,7 @@ def _say(
 
 
 def _processors(found: StreamRun, plan: StreamPlan) -> list[dict[str, Any]]:
-    """Return, for each processor, its name, and its seconds by name."""
+    """Return a dict for each processor: its name, and its seconds of each kind."""
     own: dict[str, Sequence[float]] = {
         "busy": found.busy.tolist(), "cpu": found.cpu.tolist(),
         "no_input": found.no_input.tolist(), "no_room": found.no_room.tolist(),

@@ -22,7 +22,7 @@ _ATOM = re.compile(rf"(?:[<>~] )?\S*\d\S* {_UNIT}(?=[\s,;:.)]|$)[,;:.)]*|\S+")
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """Return the columns of a terminal; None for another stream. COLUMNS overrides them."""
+    """Return a terminal's width in columns, or that in $COLUMNS; None for another stream."""
     if not stream.isatty():
         return None
     said = os.environ.get("COLUMNS", "")
@@ -204,7 +204,7 @@ def _widths(columns: Sequence[TableColumn], width: int) -> list[int] | None:
 
 
 def _groups(columns: list[TableColumn], width: int) -> list[list[TableColumn]] | None:
-    """Return groups of columns that fit, each with the first; None if two columns do not fit."""
+    """Return groups of columns that fit, each with column 0; None if two columns do not fit."""
     first, *others = columns
     groups = [[first]]
     for column in others:

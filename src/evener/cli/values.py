@@ -164,7 +164,7 @@ def refuse_outputs(outputs: Sequence[str | Path], inputs: Iterable[str | Path | 
 
 
 def refuse_picture(output: str, inputs: Iterable[str | Path | None]) -> None:
-    """Raise UsageError for a picture that is not .png or .svg; check it by `refuse_outputs`."""
+    """Raise UsageError unless a picture is .png or .svg; raise the errors of `refuse_outputs`."""
     from evener.reporting.plots import checked_kind
 
     checked_kind(output)

@@ -161,7 +161,7 @@ def _refuse_special(mode: int, path: str | Path) -> None:
     if stat.S_ISREG(mode):
         return
     kind = next((name for test, name in _KINDS if test(mode)), "something else")
-    hint = "Evener reads files, and standard input as -: `... | evener ... -`."
+    hint = "Evener reads regular files, and standard input if the name is -: `... | evener ... -`."
     raise InputError(f"is {kind}, not a file", file=path, hint=hint)
 
 

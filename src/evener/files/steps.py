@@ -27,7 +27,7 @@ class LoggedSteps:
     """A `progress` callback that logs; call it with (step, fraction) as each step begins.
 
     Call it with fraction 1 at the end. The step's text may end with its progress: `dividing: pass
-    2, 3 MiB read`. If the logger's level excludes them, no records are created.
+    2, 3 MiB read`. If the logger's level excludes records, none are created.
     """
 
     def __init__(self, what: str) -> None:

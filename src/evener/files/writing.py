@@ -1,6 +1,6 @@
 """Writes files whole or not at all; also writes to stdout.
 
-Several files are written all or none, and existing files only if they may be replaced.
+Of several files, all or none are written; existing files are replaced only if the caller allows it.
 """
 
 from __future__ import annotations
@@ -226,8 +226,8 @@ def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
 def refuse_existing(paths: Iterable[str | Path], *, force: bool) -> None:
     """Raise UsageError if files exist, unless `force` allows replacing them.
 
-    Devices, pipes and stdout hold nothing that could be lost. A folder with the name always raises
-    InputError.
+    Devices, pipes and stdout hold nothing that could be lost. A folder at one of the paths always
+    raises InputError.
     """
     there = []
     for path in map(Path, paths):

@@ -165,7 +165,8 @@ class DirectedGraph(AdjacencyLists):
 
 
 def said_of_division(graph: DirectedGraph, edges: Graph) -> str:
-    """Return a note for the user: the edges of `edges` are divided, not the arcs of `graph`."""
+    """Return a note for the user: Evener divides the undirected `edges`, not the arcs of
+    `graph`."""
     return (
         f"Evener divides arcs as edges: {plural(graph.m, 'arc')} join "
         f"{plural(edges.m, 'pair')} of vertices"

@@ -91,7 +91,7 @@ class EdgeList:
         return int(np.count_nonzero(self.degrees))
 
     def opened(self) -> EdgeList:
-        """Return the list with the head of each loop replaced by a new vertex, from n on.
+        """Return the list with the head of each loop replaced by a new vertex, numbered from n on.
 
         Any partition has the same number of vertex copies in both lists, so methods need no special
         case for loops.
@@ -130,7 +130,7 @@ class EdgeList:
 
     @classmethod
     def of_graph(cls, graph: Graph, *, weighted: bool = False) -> EdgeList:
-        """Return the edges u < v of a graph, by u, then v. weighted: include their weights."""
+        """Return the edges u < v of a graph, sorted by u, then v. weighted: with their weights."""
         tails = _tails(graph.xadj, graph.adjncy)
         kept = tails < graph.adjncy
         weights = graph.adjwgt[kept] if weighted and graph.adjwgt is not None else None
@@ -138,7 +138,7 @@ class EdgeList:
 
     @classmethod
     def of_arcs(cls, graph: DirectedGraph | Graph, *, weighted: bool = False) -> EdgeList:
-        """Return the arcs u -> v of a graph, by u, then v; an undirected edge gives two arcs."""
+        """Return the arcs u -> v of a graph, sorted by u, then v; an edge gives two arcs."""
         arcs = graph.arcs_out()
         weights = arcs.adjwgt if weighted else None
         tails = _tails(arcs.xadj, arcs.adjncy)
@@ -146,7 +146,7 @@ class EdgeList:
 
     @classmethod
     def of_matrix(cls, matrix: SparseMatrix, *, weighted: bool = False) -> EdgeList:
-        """Return the stored entries (i, j) of a sparse matrix with r rows, by i, then j.
+        """Return the stored entries (i, j) of a sparse matrix with r rows, sorted by i, then j.
 
         Row i is vertex i, column j is vertex r + j: each entry reads one value of x and adds to one
         value of y. Entries stored twice are two edges, in storage order. weighted: the value of an

@@ -8,7 +8,7 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def list_edges(tails, heads, position, offsets, edges):
-    """List the edges at each vertex in edges (2m,), by the other end's position, then by number.
+    """Fill edges (2m,) with each vertex's edges, sorted by the other end's position, then number.
 
     offsets (n + 1,): the index of the first edge of each vertex.
     """

@@ -174,8 +174,8 @@ def _check_symmetric(
     if values is not None and (values[order] != values[mirror]).any():
         i = int(order[np.flatnonzero(values[order] != values[mirror])[0]])
         raise InputError(
-            f"entries ({rows[i]}, {columns[i]}) and ({columns[i]}, {rows[i]}) differ: no weight of "
-            "one edge",
+            f"entries ({rows[i]}, {columns[i]}) and ({columns[i]}, {rows[i]}) differ, so they are "
+            "not the weight of one edge",
             hint="ev.Graph.from_scipy(matrix, weights=True, symmetrize=True) adds them up.",
         )
 
@@ -209,7 +209,7 @@ def nodes_of_graph(
     coords: str | None,
     directed: bool = False,
 ) -> Nodes:
-    """Return the nodes and edges of a networkx graph; if `directed`, as arcs, two for each edge.
+    """Return nodes and edges of a networkx graph; if `directed`, arcs, two per undirected edge.
 
     weight, node_weight, coords: names of attributes that every edge or node must have. Raises
     InputError for multigraphs, for missing or non-numeric attributes, and for directed graphs

@@ -84,7 +84,7 @@ class Graph(AdjacencyLists):
         return self
 
     def components(self) -> tuple[int, npt.NDArray[np.int32]]:
-        """Number of connected components, and each vertex's component (n,), by smallest vertex."""
+        """Number of connected components; that of each vertex (n,), in order of smallest vertex."""
         from evener.graphs import graph_kernels
 
         label = np.empty(self.n, np.int32)
@@ -92,7 +92,8 @@ class Graph(AdjacencyLists):
         return int(count), label
 
     def renumbered(self, order: IntArray, xadj: IntArray, adjncy: IntArray) -> Graph:
-        """Return the same graph renumbered: vertex v was order[v] (n,); without edge weights.
+        """Return the graph with new numbers: new vertex v was order[v] (n,). Edge weights are left
+        out.
 
         xadj (n + 1,) int64, adjncy (2m,) int32: the edges in the new numbers, which are not
         checked; lists may be in any order.

@@ -94,7 +94,7 @@ def check_offsets(xadj: IntArray, entries: int) -> None:
 
 
 def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
-    """Return the indices in the width that kernels use.
+    """Return the indices in the integer type that kernels use.
 
     Indices of another type are checked; indices of the right type are not.
     """

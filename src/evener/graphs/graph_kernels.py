@@ -199,8 +199,8 @@ def merge_lists(first, second, xadj, adjncy, weights):
     """Merge the ascending lists of each vertex in two graphs; the weights of equal entries add up.
 
     first, second: (xadj, adjncy, weights), weights empty if there are none. xadj (n + 1,) receives
-    the offsets; adjncy and weights hold up to the sum of entries. Returns the number of merged
-    entries.
+    the offsets; adjncy and weights have room for the entries of both graphs. Returns the number of
+    merged entries.
     """
     offsets, ends, given = first
     other_offsets, other_ends, other_given = second

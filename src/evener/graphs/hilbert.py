@@ -30,7 +30,7 @@ def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int
 
 
 def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint64]:
-    """Return the key (n,) of each point's finest cell, in curve order.
+    """Return the key (n,) of each point's finest cell; keys ascend along the curve.
 
     Raises the errors of hilbert_order.
     """
@@ -129,7 +129,7 @@ def as_points(points: npt.ArrayLike) -> FloatArray:
 def within_range(values: FloatArray, largest: float | None = None) -> FloatArray:
     """Scale values by a power of two if products or inverses of differences could overflow.
 
-    largest: the largest magnitude in the whole array of which these values are a part; None: in
+    largest: the largest magnitude in the whole array, if `values` is a part of it; None: that of
     `values`.
     """
     if largest is None:

@@ -1,7 +1,8 @@
 """Joined graphs: groups of vertices become one vertex each, and blocks are mapped back.
 
 Solvers may need vertices in one block that are not neighbours, such as cells on both sides of a
-periodic face. Such groups are divided as one vertex of the sum of their weights.
+periodic face. Such a group is divided as if it were one vertex with the sum of the vertices'
+weights.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from evener.graphs.graph import Graph
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JoinedGraph(Graph):
-    """A graph whose vertices are groups; held (n,) is the memory of each [B].
+    """A graph whose vertices are groups; held (n,) is the memory of each group [B].
 
     A group needs the memory of all its vertices and adjacency entries, also of those that joining
     removes.
@@ -45,7 +46,7 @@ class JoinedGraph(Graph):
 
 @dataclass(frozen=True, eq=False)
 class JoinedVertices:
-    """A graph with joined vertices; of (n,): its vertex for each vertex of the original graph.
+    """A graph with joined vertices; of (n,): the joined vertex of each original vertex.
 
     of is None if no vertices were joined, and `graph` is the original.
     """
@@ -122,7 +123,7 @@ def groups_in_order(together: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDAr
 def groups_of_pairs(n: int, pairs: IntArray) -> npt.NDArray[np.int64]:
     """Return the group of each of n vertices (n,), where the vertices of a pair share a group.
 
-    pairs (p, 2): vertices in [0, n). Vertices in no pair are alone: -1.
+    pairs (p, 2): vertices in [0, n). A vertex in no pair gets -1: it is a group of its own.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -41,7 +41,7 @@ class Arcs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class AdjacencyLists:
-    """Vertices, each with a list of other vertices; Graph and DirectedGraph define the meaning.
+    """Vertices, each with a list of other vertices; Graph and DirectedGraph define its meaning.
 
     The constructor sorts every list in ascending order, and its weights with it. Raises InputError
     for loops, parallel entries, indices out of range, negative or non-finite weights and
@@ -107,7 +107,7 @@ class AdjacencyLists:
 
     @property
     def total_weight(self) -> float:
-        """Sum of the vertex weights [units]; of several weights, the first."""
+        """Sum of the vertex weights [units]; if vertices have several weights, of the first."""
         return float(self.n) if self.vwgt is None else float(self.weights().sum())
 
     @property

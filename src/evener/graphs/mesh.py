@@ -272,8 +272,8 @@ class Mesh:
         """Return the graph of the cells; cells that share a face (in 2-D an edge) are neighbours.
 
         If more than two cells share a face, all are neighbours of each other; cells of unknown
-        shape are neighbours if they share a point; coupled cells are neighbours. With coupled
-        cells, edges have the number of shared faces as weight if some cells share several.
+        shape are neighbours if they share a point; coupled cells are neighbours. If there are
+        coupled cells and some cells share several faces, each edge's weight is its number of faces.
         Coordinates: the cell centres.
         """
         keys, order, cell_of, _ = self._sorted_faces()
@@ -330,7 +330,7 @@ class Mesh:
         return Faces(offsets, corners[: offsets[-1]].copy(), owner)
 
     def _sorted_faces(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return the faces' keys, an order that groups equal keys, and their cells and numbers."""
+        """Return face keys, an order that groups equal keys, and each face's cell and number."""
         from evener.graphs import mesh_kernels as kernels
 
         count, width = kernels.count_faces(self.offsets, self.kinds)
@@ -375,6 +375,7 @@ def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
         kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
         kernels.BAD_CORNER: f"cell {cell} has corner {number}, which does not exist",
         kernels.BAD_KIND: f"cell {cell} has the unknown type {kind}",
-        kernels.BAD_SIZE: f"cell {cell} has {number} corners; {cells_called(kind)} do not",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners, which {cells_called(kind)} never "
+        "have",
     }
     raise InputError(reasons[code] + " (cells counted from 0)")

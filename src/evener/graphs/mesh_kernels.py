@@ -2,7 +2,7 @@
 
 A face is identified by its corners in ascending order. A counting sort by each corner in turn, the
 last first, makes equal faces adjacent. This is exact, needs no hashing, and is as fast on
-adversarial meshes (one point in every cell) as on usual meshes.
+adversarial meshes (such as one point shared by all cells) as on usual meshes.
 """
 
 # mypy: ignore-errors
@@ -150,7 +150,7 @@ def fill_faces(offsets, corners, kinds, keys, cell_of, face_of):
 
 @njit(cache=True, nogil=True)
 def sort_by(key, n_points, order, out):
-    """Sort `order` into `out` by key[order[i]] in [0, n_points], stably, by counting."""
+    """Write `order`, sorted by key[order[i]], to `out` by a stable counting sort."""
     start = np.zeros(n_points + 2, np.int64)
     for i in range(order.size):
         start[key[order[i]] + 1] += 1

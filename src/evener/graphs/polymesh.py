@@ -29,9 +29,9 @@ class PolyMesh:
     """Cells bounded by any polygons, as in OpenFOAM.
 
     points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
-    face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
-    cells on both sides of the first i faces, which are inner faces, and the only cell of boundary
-    faces.
+    face, turning outward from its owner; owner (f,) int32: the first cell of each face, which is
+    the only cell of a boundary face; neighbour (i,) int32, i <= f: the second cell of the first i
+    faces, the inner faces.
     cell_data, point_data: arrays by name, with one row per cell or point. n_cells: number of cells.
     coupled (p, 2) int64: the cells at both sides of each pair of cyclic faces. regions: the cells
     of each cell zone.
@@ -64,7 +64,8 @@ class PolyMesh:
             # Each cell has a face, so cell numbers are below twice the number of faces.
             if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
                 raise InputError(
-                    f"{name} contains cell {cells.max()}, but there are fewer faces than cells"
+                    f"{name} contains cell {cells.max()}, but the mesh has too few faces for so "
+                    "many cells"
                 )
             put(self, name, np.maximum(cells, -1).astype(np.int32))
         n_faces = self.owner.size
@@ -103,7 +104,7 @@ class PolyMesh:
 
     @property
     def together(self) -> bool:
-        """Whether solvers need coupled cells in one block: no, OpenFOAM's exchange across them."""
+        """Whether solvers need coupled cells in one block: no, OpenFOAM sends data between them."""
         return False
 
     @property

@@ -52,7 +52,8 @@ class StreamGraph:
     applies, T1, at least one. tails, heads (m,): edges tails[e] -> heads[e]; nbytes (m,): bytes per
     iteration on each edge. stateful (n,): filters whose runs each need the previous run, so that T1
     is 1. tokens (m,): the number of iterations whose data are on an edge at the start; every cycle
-    needs some. needs: further requirements by name, (n,) each, which limit where a filter may be.
+    needs tokens. needs: further requirements by name, (n,) each, which limit the devices where a
+    filter may run.
 
     Raises InputError for different lengths, equal names, ends out of range, edges from a filter to
     itself, numbers that are negative, not finite or above 1e100, vector below 1, vector above 1 for
@@ -247,8 +248,8 @@ def refuse_many_needs(needs: int, filters: int) -> None:
     """Raise InputError if the table of filters by needs would take too much memory."""
     if needs > MOST_NEEDS and needs * filters > MOST_NEEDED:
         raise InputError(
-            f"{needs:,} different needs of {filters:,} filters are more than {MOST_NEEDED:,} "
-            "numbers",
+            f"{needs:,} different needs of {filters:,} filters make a table of more than "
+            f"{MOST_NEEDED:,} numbers",
             hint=f"Up to {MOST_NEEDS} different needs are possible for any number of filters.",
         )
 

@@ -42,7 +42,7 @@ BlocksLike: TypeAlias = Plan | RankBlocks | Partition | npt.ArrayLike | str | Pa
 def blocks_of(plan: BlocksLike, n: int | None = None) -> RankBlocks:
     """Return the blocks of a plan, a partition, an array, or a file with any of these.
 
-    n: number of vertices, needed to read files of other tools; not compared for others. Raises
+    n: number of vertices, needed to read files of other tools; ignored for all other plans. Raises
     InputError for anything that is not a plan.
     """
     if isinstance(plan, str | Path):

@@ -48,14 +48,13 @@ def partitioner(
 
     create_mesh must get the cells of the planned file, in file order, rank after rank. plan: a
     Plan, its file, an export with `part`, or the block of each cell; None on ranks other than 0.
-    ghost_mode: GhostMode.none or shared_facet, or these words, in DOLFINx 0.6 to 0.11, where it is
-    an option of the partitioner ("none" if None); in other versions it is an option of create_mesh.
-    file: the mesh file, to compare its SHA-256 with the plan's. compare_cut: whether to check that
-    cells of different blocks share as many facets as the plan cuts edges, which detects a mesh with
-    renumbered cells. When create_mesh calls the partitioner: raises UsageError if the number of
-    ranks differs from the number of devices; InputError for a plan with another number or order of
-    cells, of points, or of another file, for several types of cells, and for anything that is not a
-    plan.
+    ghost_mode, for DOLFINx 0.6 to 0.11: GhostMode.none or shared_facet, or these words as texts;
+    None means "none". In other versions it is an option of create_mesh. file: the mesh file, to
+    compare its SHA-256 with the plan's. compare_cut: whether to check that cells of different
+    blocks share as many facets as the plan cuts edges, which detects a mesh with renumbered cells.
+    When create_mesh calls the partitioner: raises UsageError if the number of ranks differs from
+    the number of devices; InputError for a plan of points, of another file, or with another number
+    or order of cells, for several types of cells, and for anything that is not a plan.
     """
     asked = None if ghost_mode is None else _ghosts(ghost_mode)
 

@@ -67,10 +67,11 @@ class Exported(NamedTuple):
 def export(request: ExportRequest, to: str, *, force: bool = False) -> Exported:
     """Write the plan of `request` in the format `to`, a key of EXPORTERS; return the written files.
 
-    A single file, named by `request.target`, is replaced if it exists; several files, and files
-    with other names, only with `force`. A user's own settings are kept, or put aside. Raises
-    UsageError for an unknown format, a missing mesh or target, and existing files; InputError if
-    the file that was read is not the plan's, or lacks what the format needs.
+    If only the file named by `request.target` is written, it replaces an existing file; other
+    existing files are replaced only with `force`. A user's own settings file is kept, possibly
+    under another name. Raises UsageError for an unknown format, a missing mesh or target, and
+    existing files; InputError if the file that was read is not the plan's, or lacks what the format
+    needs.
     """
     if to not in EXPORTERS:
         hint = f"Formats: {', '.join(EXPORTERS)}."
@@ -89,7 +90,7 @@ def refuse_other_input(plan: Plan, reading: Reading, path: str) -> None:
     """Raise InputError if `reading`, of the file at `path`, is not the plan's graph.
 
     Compares the number of vertices, the digests if the plan records any, and the plan's
-    certificate, which is counted again.
+    certificate, which is recomputed.
     """
     from evener.io.plans.promises import same_inputs
     from evener.planning.evaluate import misstated

@@ -29,7 +29,7 @@ def partition(
     ranks get (None, None). comm: the mesh's communicator, of mpi4py; all ranks if None. n: the
     number of cells, to be checked, or None; file: the mesh file, to compare its SHA-256 with the
     plan's. Raises, on all ranks, UsageError if the numbers of ranks and devices differ; InputError
-    for a plan with another number of cells, of points, or of another file, and for anything that is
+    for a plan of points, of another file, or with another number of cells, and for anything that is
     not a plan.
     """
     comm = package("mpi4py.MPI").COMM_WORLD if comm is None else comm

@@ -184,7 +184,7 @@ def _files(request: ExportRequest, write: Writer) -> ExportFiles:
     elements, lost = _elements_of(request)
     whole, loose = divided(elements, request.part)
     if loose:
-        lost.append(f"{plural(loose, 'element')} without a point of a cell: put into partition 1.")
+        lost.append(f"{plural(loose, 'element')} not touching any cell: put into partition 1.")
     if write is not msh_4 and any(len(groups) > 1 for groups in elements.physical.values()):
         lost.append("Version 2.2 stores only the first physical group of an entity.")
     return one_file(request.path, write(whole, request.k), *lost)
@@ -218,7 +218,7 @@ _NONE = np.iinfo(np.int64).max  # above all blocks
 
 
 def divided(elements: GmshElements, part: Part) -> tuple[GmshElements, int]:
-    """Return the elements with partitions, from 1, and the number that got one by default.
+    """Return the elements with partitions, from 1, and how many got partition 1 by default.
 
     part: the block of each cell, from 0. An element of lower dimension, such as on a boundary, gets
     the partition of the cell that it bounds, the lowest if there are several; 1 if it shares no

@@ -57,8 +57,9 @@ def write_parts(
 ) -> list[Path]:
     """Write each rank's mesh to PREFIX.000000 etc., in MFEM's parallel format; return the paths.
 
-    `ParMesh(comm, stream)` reads one on each rank; `mesh-explorer -np K -m PREFIX.` shows them.
-    Raises the errors of `partitioning`, and UsageError if a file exists, unless `force` is given.
+    `ParMesh(comm, stream)` reads one file on each rank; `mesh-explorer -np K -m PREFIX.` shows
+    them. Raises the errors of `partitioning`, and UsageError if a file exists, unless `force` is
+    given.
     """
     mfem = package("mfem.ser")
     blocks = _checked(plan, mesh)

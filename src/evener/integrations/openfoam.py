@@ -72,7 +72,7 @@ def files(request: ExportRequest) -> ExportFiles:
 
 
 def case_of(path: Path) -> FoamCase:
-    """Return the case at `path`, or the case of the polyMesh folder, or file in one, at `path`.
+    """Return the case of `path`: a case, a folder with polyMesh, polyMesh, or a file in it.
 
     Raises InputError if polyMesh is not in a folder `constant` or a time folder, or in a region
     within one, or if the case has no folder `system`.

@@ -46,7 +46,7 @@ class RankRows(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The result of `check`: this rank's number of cells, and of the facets that two ranks share.
+    """The result of `check`: numbers of this rank's cells, and of facets shared by two ranks.
 
     facets: over all ranks; None if the plan does not count them, or if the mesh has none (not
     interpolated).
@@ -64,8 +64,8 @@ def partitioner(
     dm: the mesh before it is distributed, on rank 0 or a slice on each rank, with cells in the
     order of the planned file. plan: a Plan, its file, an export with `part`, or each cell's block;
     None on ranks other than 0. file: the mesh file, to compare its SHA-256 with the plan's. Raises
-    UsageError if the numbers of ranks and devices differ; InputError for a plan with another number
-    of cells, of points, or of another file, and for anything that is not a plan.
+    UsageError if the numbers of ranks and devices differ; InputError for a plan of points, of
+    another file, or with another number of cells, and for anything that is not a plan.
     """
     PETSc = package("petsc4py.PETSc")  # noqa: N806 - as PETSc's users call it
     start, end = dm.getHeightStratum(0)
@@ -83,11 +83,11 @@ def check(
 ) -> Checked:
     """Compare a distributed mesh with the plan; return the compared numbers.
 
-    sf: the result of dm.distribute(), None on one rank. Call this before dm.distributeOverlap().
-    The cells of each rank must be those of its block, and ranks must share as many facets as the
-    plan cuts edges, which fails if PETSc read cells in another order than Evener. compare_cut:
-    whether to compare the facets. Raises InputError if a comparison fails, UsageError for a mesh
-    with overlap.
+    sf: the result of dm.distribute(), which is None if there is only one rank. Call this before
+    dm.distributeOverlap(). The cells of each rank must be those of its block, and ranks must share
+    as many facets as the plan cuts edges; they do not if PETSc read cells in another order than
+    Evener. compare_cut: whether to compare the facets. Raises InputError if a comparison fails,
+    UsageError for a mesh with overlap.
     """
     comm = _mpi4py(dm.comm)
     _refuse_overlap(dm, comm)
@@ -111,10 +111,10 @@ def rows(
 
     comm: PETSC.COMM_WORLD if None; as many ranks as devices. n: the number of rows, to be checked,
     or None. block_size: rows per vertex of the plan, such as three displacements, which are
-    consecutive in the matrix. `A.createSubMatrix(index_set, index_set)` returns a matrix of any
-    distribution with its rows and columns in this order, on the plan's ranks. Raises UsageError if
-    the numbers of ranks and devices differ, or n is not a multiple of block_size; InputError for
-    anything that is not a plan, or a plan with another number of rows.
+    consecutive in the matrix. `A.createSubMatrix(index_set, index_set)` returns a copy of A,
+    however A is distributed, with rows and columns in this order, on the plan's ranks. Raises
+    UsageError if the numbers of ranks and devices differ, or n is not a multiple of block_size;
+    InputError for anything that is not a plan, or a plan with another number of rows.
     """
     if block_size < 1:
         raise UsageError(f"block_size must be at least 1, not {block_size}")

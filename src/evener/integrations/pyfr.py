@@ -1,8 +1,9 @@
 """PyFR: partitionings in its mesh files, and speeds from the wait times of its runs.
 
-PyFR takes the blocks of a mesh from a partitioning that is stored in the mesh file: rank r runs row
-r. Its version 3.1 and the development version write the same arrays. Cells at both sides of a
-periodic face must share a rank, which Evener's plans of such meshes keep.
+PyFR takes the blocks of a mesh from a partitioning that is stored in the mesh file: rank r computes
+the elements in row r of the partitioning. Its version 3.1 and the development version write the
+same arrays. Cells at both sides of a periodic face must share a rank, which Evener's plans of such
+meshes keep.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ _DAMAGED = (OSError, KeyError, RuntimeError, ValueError, TypeError)  # of h5py, 
 class Partitioning(NamedTuple):
     """The arrays of a partitioning in a mesh file, int64.
 
-    eles (n,): numbers of the elements within their types, by rank, type, whether they are inside
-    their rank's part, and whether they are curved. regions (k, types + 1): where each type of each
-    rank begins, and the end. neighbours: the ranks that each rank meets, ascending; met (k + 1,):
-    where those of each rank begin.
+    eles (n,): numbers of the elements within their types, sorted by rank, then type, then whether
+    they have no neighbour on another rank, then whether they are curved. regions (k, types + 1):
+    where in eles each type of each rank begins, and the rank's end. neighbours: the neighbouring
+    ranks of each rank, ascending; met (k + 1,): where the neighbours of each rank begin.
     """
 
     eles: npt.NDArray[np.int64]
@@ -94,8 +95,8 @@ def partitioning(
 ) -> Partitioning:
     """Return the blocks `part` (n,) of the elements as PyFR's own partitioners would store them.
 
-    graph: of the elements, which are numbered type by type in the order of `curved`, the flags of
-    the elements of each type.
+    curved: for each type, whether its elements are curved. graph: of the elements, which are
+    numbered type by type in the order of `curved`.
     """
     sizes = [flags.size for flags in curved.values()]
     types = len(sizes)
@@ -122,11 +123,11 @@ def partitioning(
 def speeds(plan: Plan, late: str | Path, early: str | Path | None = None) -> list[DeviceSpeeds]:
     """Return a sample of the speed of each device, from the wait times in solution files of a run.
 
-    plan: the one with whose partitioning PyFR ran; load is its load of each device. late, early:
-    solution files (.pyfrs), written with `[backend] collect-wait-times = true`; without `early`,
-    the time until `late` counts, in which PyFR also compiles its kernels. Seconds are those of an
-    evaluation of the right-hand side. `ev.tuned` takes the result. Raises InputError for files
-    without wait times, or of another number of ranks.
+    plan: the plan that PyFR ran with; a sample's load is the plan's load of the device. late,
+    early: solution files (.pyfrs), written with `[backend] collect-wait-times = true`; without
+    `early`, the time until `late` counts, in which PyFR also compiles its kernels. Seconds are
+    those of an evaluation of the right-hand side. `ev.tuned` takes the result. Raises InputError
+    for files without wait times, or of another number of ranks.
     """
     wall, waits, calls = _times(Path(late))
     if early is not None:
@@ -148,7 +149,7 @@ def speeds(plan: Plan, late: str | Path, early: str | Path | None = None) -> lis
 
 
 def _times(path: Path) -> tuple[float, npt.NDArray[np.float64], int]:
-    """Return the run's seconds without plugins, the waits of each rank [s], and evaluations."""
+    """Return the run's seconds without plugins, each rank's waits [s], and the evaluation count."""
     h5py = _h5py()
     try:
         with h5py.File(path, "r") as file:

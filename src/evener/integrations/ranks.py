@@ -31,9 +31,9 @@ def shared_blocks(
 
     n: number of cells or rows in the program. cells: whether they are a mesh's cells. ranks: number
     of ranks of the program; None: the size of comm. file: the file that the program reads, which
-    must be the planned one (SHA-256). Errors are raised on all ranks: the errors of `blocks_of`;
-    InputError for another number or file, and for a mesh's points; UsageError if the numbers of
-    ranks and devices differ.
+    must be the planned one (SHA-256). Raises, on all ranks, the errors of `blocks_of`; InputError
+    for a plan of another number of vertices, of another file, or of a mesh's points; UsageError if
+    the numbers of ranks and devices differ.
     """
     found: RankBlocks | EvenerError
     if comm.rank == 0:
@@ -100,7 +100,7 @@ def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
 
 
 def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
-    """Raise InputError for another number of blocks, or blocks of points instead of cells."""
+    """Raise InputError for a plan of another number of vertices, or of points instead of cells."""
     if cells and blocks.by != "cells":
         raise InputError(
             "the plan divides points of its mesh, but the program distributes cells",
@@ -131,7 +131,7 @@ def _refuse_other_ranks(blocks: RankBlocks, ranks: int) -> None:
 
 
 def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
-    """Raise InputError if a file, or a planned file next to it, differs from the planned file."""
+    """Raise InputError unless a file, and other planned files next to it, are the plan's."""
     if not blocks.inputs:
         raise InputError(
             f"the plan does not record its input file, so {file} cannot be compared",

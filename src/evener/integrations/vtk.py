@@ -25,10 +25,11 @@ def files(request: ExportRequest) -> ExportFiles:
 
     Cells and points keep their order; the fields GlobalCellIds and GlobalPointIds hold their
     numbers in the mesh, from 0; the cell field `part` holds the block. Raises UsageError for a plan
-    of points and a target with another suffix, InputError for a mesh without coordinates.
+    of points, and for a target whose suffix is not .pvtu; InputError for a mesh without
+    coordinates.
     """
     if request.by != "cells":
-        hint = "--to vtu writes the mesh in one file, coloured by its points."
+        hint = "--to vtu writes the mesh in one file, with the block of each point as a field."
         raise UsageError("pvtu divides cells, but this plan divides points", hint=hint)
     index = request.path
     if index.suffix != ".pvtu":

@@ -172,7 +172,7 @@ def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
 
 @contextmanager
 def _told(path: Path, hint: str) -> Iterator[None]:
-    """Context manager: if the file does not exist, add a hint to the InputError."""
+    """Context manager: add a hint to the InputError for a file that does not exist."""
     try:
         yield
     except InputError as error:

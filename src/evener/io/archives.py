@@ -148,9 +148,10 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
 
 @contextmanager
 def damage_refused(path: str | Path, what: str, hint: str = "") -> Iterator[None]:
-    """Context manager: turn errors of damaged content into an InputError with the file.
+    """Context manager: turn errors of damaged content into an InputError that names the file.
 
-    what: what the file should be, such as "a plan file". hint: for an InputError without a hint.
+    what: what the file should be, such as "a plan file". hint: added to an InputError that has no
+    hint.
     """
     try:
         yield

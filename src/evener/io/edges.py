@@ -44,10 +44,10 @@ class EdgeReading:
 
     of: the kind of edges: "graph" (edges u <= v), "arcs" (u -> v) or "matrix" (stored entries),
     each sorted by the first number, then the second, with parallel edges in file order; or "file"
-    (lines, in file order). names (n,): the file's name of each vertex; rows and columns of a matrix
-    have their number from 0; None if each name equals the vertex number. weighted: whether the
-    edges have weights. rows: for a matrix, how many of the vertices are rows; the others are
-    columns. notes, inputs and asked: as in Reading.
+    (lines, in file order). names (n,): the name of each vertex in the file; rows and columns of a
+    matrix are named by their numbers, from 0; None if each name equals the vertex number. weighted:
+    whether the edges have weights. rows: for a matrix, how many of the vertices are rows; the
+    others are columns. notes, inputs and asked: as in Reading.
     """
 
     edges: EdgeList
@@ -62,7 +62,7 @@ class EdgeReading:
 
     @property
     def ends(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """The file's names of both ends of each edge: two arrays (m,)."""
+        """The names, in the file, of both ends of each edge: two arrays (m,)."""
         ends = self.edges.tails, self.edges.heads
         return ends if self.names is None else (self.names[ends[0]], self.names[ends[1]])
 
@@ -82,7 +82,7 @@ def read_edges(
 ) -> EdgeReading:
     """Read the edges of a graph, or the arcs or matrix entries in a file.
 
-    of: "graph": each edge once, with ends u < v. "arcs": lines and entries are arcs; an edge of a
+    of: "graph": each edge once, with ends u <= v. "arcs": lines and entries are arcs; an edge of a
     format without directions becomes two arcs. "matrix": the stored entries, including the
     diagonal, of a matrix of any shape; rows and columns are separate vertices, and those without an
     entry are dropped; if the file contains no matrix, its adjacency matrix is used. "file": lines
@@ -215,13 +215,13 @@ def _of_graph(graph: Graph | DirectedGraph, kind: Kind, *, weighted: bool) -> Ed
 
 
 def _pairs(found: Entries, *, weighted: bool) -> EdgeReading:
-    """Return lines as edges u <= v; an edge named in both directions counts in only one."""
+    """Return lines as edges u <= v; if lines name an edge both ways, only one way counts."""
     u, v = np.minimum(found.rows, found.columns), np.maximum(found.rows, found.columns)
     order = by_ends(u, v)
     kept = order[_one_direction(u[order], v[order], (found.rows <= found.columns)[order])]
     turned = found.m - kept.size
     lines = plural(turned, "line names", "lines name")
-    note = f"{lines} an edge in both directions: each pair is one edge."
+    note = f"{lines} an edge again, in the other direction: each pair is one edge."
     return _chosen("graph", found, u, v, kept, (note,) if turned else (), weighted=weighted)
 
 

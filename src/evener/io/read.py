@@ -65,7 +65,7 @@ class Reading:
 
     @property
     def exchange(self) -> str:
-        """What solvers that divide this graph send, as in Workload.exchange."""
+        """What solvers send if this graph divides their work, as in Workload.exchange."""
         by_cells = self.mesh is not None and self.asked.get("by") != "points"
         return self.mesh.exchange if self.mesh is not None and by_cells else "vertices"
 
@@ -271,7 +271,7 @@ def _find_weights(
 ) -> None:
     """Set the requested vertex weights; if there are several, keep only `constraint`.
 
-    For a polynomial order, also set the weights of edges, if faces differ.
+    For a polynomial order, also set edge weights if faces have different numbers of flux points.
     """
     vwgt = graph.vwgt
     if weights is not None and str(weights) == DEGREE:

@@ -205,7 +205,7 @@ class Source:
     beside: dict[str, str] = field(default_factory=dict)
 
     def identify(self, text: str) -> None:
-        """Replace the digest by that of `text`, for a file to which its program adds data."""
+        """Replace the digest by that of `text`: a solver may later add data to the file itself."""
         object.__setattr__(self, "sha256", hashlib.sha256(text.encode()).hexdigest())
 
     @property

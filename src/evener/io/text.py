@@ -254,7 +254,7 @@ class Pieces:
         self.rows = [0, *np.cumsum(counts).tolist()]
 
     def parse(self, parse: Parse) -> npt.NDArray[np.int64] | None:
-        """Parse all pieces in threads; return the element-wise maximum of their places.
+        """Parse all pieces in threads; return the element-wise maximum of the pieces' `place`.
 
         Returns None if a piece had an error, or lines without a row: blank lines or comments.
         """

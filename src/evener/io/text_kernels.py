@@ -160,7 +160,7 @@ def scan_rows(data, pos, comment, values, first, place, where):
 
 @njit(cache=True, nogil=True)
 def keep_lines(data, key, out):
-    """Copy the lines whose first word is the byte `key`, without it; blank all others."""
+    """Copy the lines whose first word is the byte `key`, but not the key; blank other lines."""
     pos = 0
     while pos < data.size:
         first = skip_blanks(data, pos)

@@ -263,10 +263,11 @@ def _order_in(text: str) -> int:
 
 
 def flux_points(graph: Graph, mesh: Mesh, spec: str) -> IntVector | None:
-    """Return the flux points of the faces that each adjacency entry (2m,) of the cells stands for.
+    """Return the number of flux points (2m,) on the faces that each adjacency entry represents.
 
-    spec: "order:P", the order of polynomials. None if all faces have equally many: in the plane,
-    and in meshes of tetrahedra or of hexahedra alone. A coupled face counts as a quadrilateral.
+    spec: "order:P", the order of polynomials. Returns None if all faces have the same number: in
+    the plane, and in meshes of tetrahedra or of hexahedra alone. A coupled face counts as a
+    quadrilateral.
     """
     kinds = set(np.unique(cell_kernels.BASE[mesh.kinds]).tolist())
     if mesh.dim < 3 or any(kinds <= equal for equal in _EQUAL_FACES):

@@ -71,7 +71,7 @@ def xml_tree(content: bytes, root: str | None, file: str | Path) -> ET.Element:
 
 
 class _Builder:
-    """Builds the tree while XML is parsed; refuses constructs that the programs never write."""
+    """Builds the tree while XML is parsed; refuses constructs that known programs never write."""
 
     def __init__(self, root: str | None, parser: Any, file: str | Path) -> None:
         self.tree = ET.TreeBuilder()

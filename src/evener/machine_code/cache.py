@@ -8,12 +8,12 @@ with Numba's common index, a process would overwrite what another process saved 
 A file contains three things: what it was made for (`_head`), the machine code with the data that
 Numba needs to call it (pickled), and LLVM's bitcode. LLVM reads the bitcode only when another
 kernel that calls this kernel is compiled, which never happens if all kernels are found. Numba's
-annotated source, a quarter of its files, is omitted: `inspect_types()` shows none for loaded
-kernels.
+annotated source, which fills a quarter of Numba's own files, is omitted: `inspect_types()` shows
+none for loaded kernels.
 
 The folder is searched for when the first kernel is called: if no folder is writable, kernels from
 packs still run. Numba's tables of what it can compile are updated only when a kernel is compiled,
-not before each kernel is loaded, which took 0.2 s in every process.
+not, as by Numba, before each kernel is loaded, which took 0.2 s in every process.
 """
 
 # mypy: ignore-errors

@@ -130,10 +130,10 @@ class Pack:
         Kernels of users' programs are in no pack: they are always compiled when they are run.
         """
         if name in self._places:
-            return "sources of kernels have changed since"
+            return "sources of kernels have changed since the pack was made"
         if _function(name) not in self._functions:
             return ""
-        return "no kernel in it was compiled for these types of arguments"
+        return "no kernel in the pack was compiled for these types of arguments"
 
     @functools.cached_property
     def _functions(self) -> frozenset[str]:
@@ -191,7 +191,7 @@ class _Search:
         return None
 
     def _refusal(self, magic: Magic) -> str:
-        """Open the packs; return why there is none, or "" if none was expected."""
+        """Open the packs; return why some or all are not used, or "" if nothing is missing."""
         if os.environ.get(SWITCH) == "no":
             return f"{SWITCH}=no"
         if changed := _changed_setting():
@@ -211,7 +211,7 @@ class _Search:
                 if _fits(pack.made, here):
                     self.packs.append(pack)
                 else:
-                    why = why or f"they are for processors of the level {pack.made.processor}"
+                    why = why or f"packs are for processors of the level {pack.made.processor}"
         return why or ("" if self.packs else _others(here))
 
 
@@ -272,7 +272,7 @@ def _prefix(python: str, numba: str) -> str:
 
 
 def _fits(made: Made, here: Made) -> bool:
-    """Return whether machine code runs here: same processor, or its level's features exist."""
+    """Return whether a pack runs here: made for this processor, or for a level that it supports."""
     from llvmlite import binding as llvm
     from numba import config
 

@@ -45,8 +45,8 @@ def doubts_between(samples: Sequence[Sample]) -> FloatArray:
 
     samples: by rising load, one per load. The error of a monotone curve is at most the difference
     of its ends in speed or in time, whichever is smaller. If that is large, there may be a jump;
-    otherwise the likely error is the sag of a parabola through the bends at the ends. Differences
-    within the noise of the samples do not count.
+    otherwise the likely error is the sag of a parabola with the larger of the curve's curvatures at
+    the ends. Differences within the noise of the samples do not count.
     """
     loads = np.array([sample.load for sample in samples])
     seconds = np.array([sample.seconds for sample in samples])
@@ -151,8 +151,8 @@ class AdaptivePlan:
     def _inside(self, load: int) -> int:
         """Return the load, moved away from the ends of an interval that may contain a cliff.
 
-        Sizes computed from such an interval are near its slow end; if they were measured there,
-        they would approach the cliff in small steps.
+        Sizes computed from such an interval are near its slow end; measuring at exactly these sizes
+        would approach the cliff in small steps.
         """
         for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True):
             if a.load <= load <= b.load and doubt > CLIFF_DOUBT:
@@ -214,8 +214,8 @@ N_TOTALS = 32  # number of total loads considered if no total is given
 class ProvisionalSizes:
     """The sizes of all devices according to the current models, for one total load or many totals.
 
-    It passes these sizes to every plan, and marks them as settled when no size has changed by more
-    than `tolerance` of the largest size, twice in a row.
+    It passes these sizes to every plan, and marks the plans as settled when no size has changed by
+    more than `tolerance` of the largest size, twice in a row.
     """
 
     def __init__(

@@ -120,7 +120,9 @@ def _measured(
 ) -> Outcome:
     flops = float(kernel.complexity(load))
     if not 0 <= flops < math.inf:  # NaN is neither
-        raise ValueError(f"complexity({load}) returned {flops}, which counts no operations")
+        raise ValueError(
+            f"complexity({load}) returned {flops}, which is not a number of operations"
+        )
     kernel.initialize(load)
     company.pulse()
     batch = _batch(kernel, precision.shortest, clock)

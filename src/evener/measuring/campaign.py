@@ -72,7 +72,7 @@ def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | Non
     """Return a load whose speed is far above or below the speeds of both neighbours, or None.
 
     samples: by load. checked: loads that were already measured twice. At an end of the curve, the
-    only neighbour must be close.
+    load of the only neighbour must be near.
     """
     fine = [sample for sample in samples if sample.status == "ok"]
     for i, sample in enumerate(fine):

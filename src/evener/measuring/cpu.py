@@ -132,7 +132,7 @@ class Gemm:
 
 
 def blocks_of(d: int) -> tuple[int, int]:
-    """Return m <= n with m n <= d and close to d, at most a third apart if d allows.
+    """Return m <= n, m n <= d and near d; for large d, both are within about a third of sqrt(d).
 
     The thesis takes m = floor(sqrt(d)), n = floor(d / m), which leaves out up to a tenth of d.
     """
@@ -211,7 +211,7 @@ class Jacobi(Spmv):
 
 
 class Pagerank(Spmv):
-    """x = (1 - c) / n + c A x and the sum of changes; A's columns are random, some frequent."""
+    """x = (1 - c) / n + c A x and the sum of changes; A's columns are random, some often used."""
 
     def initialize(self, d: int) -> None:
         """Create A, scaled so that x does not grow."""

@@ -1,4 +1,4 @@
-"""The kernels on a CUDA device, measured with the core that drives it; its link.
+"""The kernels on a CUDA device, measured with the core that drives it; copies over its link.
 
 The time includes the exchange of an iteration: the operand is sent to the device and the
 result is received each time, unless transfers=False. If memory runs out, the driver raises an

@@ -1,7 +1,7 @@
 """A CUDA device of a node in a nested matrix product (evener.running.apps.matmul_nested).
 
-C' stays on the device; the pivot column and row are sent in each step. The time includes copies, as
-in [Cla14]_, 5.2.3.
+C', the device's part of C, stays on the device; the pivot column and row are sent in each step. The
+time includes copies, as in [Cla14]_, 5.2.3.
 """
 
 from __future__ import annotations

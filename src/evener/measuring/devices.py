@@ -99,7 +99,8 @@ def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[M
     text: names as for devices_of; the only rank of a computer takes all of them, several ranks take
     one each. None: the cores to which a rank is bound are one device; if ranks of a computer share
     cores, each takes one core. cpus: the cores that this rank may use. Raises UsageError on all
-    ranks if the names are not one per rank of a computer, or if it has fewer cores than ranks.
+    ranks if the names are not one per rank of a computer, or if a computer has fewer cores than
+    ranks.
     """
     homes = comm.allgather((socket.gethostname(), tuple(cpus)))
     mine = together(comm, lambda: _chosen(text, comm, homes))

@@ -6,7 +6,7 @@ evener.sizing.dynamic, decides). Every outcome is in the journal under its step,
 interruption the same command repeats the steps without measuring them again.
 
 measure_nested finds sizes of a nested matrix product. Each rank is a node. It runs IDPA on its own
-devices, whose kernel is the product of one step of the program in the shape of their parts; all
+devices, which time the product of one step of the program with parts of the shapes being tried; all
 ranks together run INPA on the times of the nodes ([Cla14]_, 5.2.1 and 5.2.2).
 """
 
@@ -37,7 +37,7 @@ from evener.sizing.nested import NestedTiling, Slices, SliceSearch, tiling_of_no
 
 @dataclass(frozen=True)
 class DynamicTerms:
-    """The problem of measure_sizes: sizes of n units whose times agree to epsilon.
+    """The problem of measure_sizes: to divide n units so that the devices' times agree to epsilon.
 
     method, max_steps: of Dynamic. low, high: limits [units]: None, one for all devices, or (k,).
     samples: earlier measurements by name of the device; a device without samples begins anew.
@@ -83,7 +83,7 @@ def measure_sizes(
     tell: Callable[[int, Sequence[str], Observed], None] = lambda *_: None,
     comm: Comm | None = None,
 ) -> MeasuredSizes:
-    """Return sizes of n units on the devices of all ranks, found by measuring them at once.
+    """Return sizes, n units in all, for the devices of all ranks; measures all devices at once.
 
     settings: kernel, this rank's devices and the precision; its loads are not used. output: speeds
     file for the samples of all steps, with a journal next to it until the search ends; None: no

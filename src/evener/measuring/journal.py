@@ -2,8 +2,8 @@
 
 It is a file of JSON lines next to the file of results: first the settings, then one outcome per
 line. After an interruption, the same command continues from it. Loads with an incomplete line are
-measured again, and so are loads that failed, because the kernel may have been repaired meanwhile,
-except loads that did not fit in memory.
+measured again. Loads that failed are, too, because the kernel may have been repaired meanwhile,
+unless they did not fit in memory.
 """
 
 from __future__ import annotations

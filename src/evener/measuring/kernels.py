@@ -81,7 +81,7 @@ KERNELS: dict[str, KernelEntry] = {
     ),
     "gemm-streamed": KernelEntry(
         "block of b x b",
-        "the same if C is larger than the GPU's memory: strips of C are sent there and back",
+        "gemm for C larger than the GPU's memory: strips of C are sent there and back",
         {"cuda": "evener.measuring.cuda_streamed:CudaGemmStreamed"},
         ("block", "width"),
         {"cuda": ("blas", "room")},

@@ -56,7 +56,7 @@ class FittedLink:
 
 
 def fit_link(samples: Sequence[Sample], confidence: float = 0.95) -> FittedLink:
-    """Fit alpha + beta x bytes to times by least squares of relative errors, both not negative.
+    """Fit alpha + beta x bytes to times by least squares of relative errors; alpha, beta >= 0.
 
     Raises NotFoundError for fewer than two sizes.
     """

@@ -78,8 +78,8 @@ class LoadPlan(Protocol):
 class LoadCeiling:
     """The load from which on no load is tried on a device, because it failed or was too slow.
 
-    If memory ran out, bisection on a logarithmic scale finds the capacity: the largest load that
-    was measured, when a load at most a tenth above it failed.
+    If memory ran out, bisection on a logarithmic scale finds the capacity, the largest load that
+    could be measured, and ends when a load at most a tenth above it has failed.
     """
 
     def __init__(self) -> None:
@@ -125,8 +125,8 @@ class LoadCeiling:
     def between(self, slow: float = math.inf) -> int | None:
         """Return a load between the largest that fits and the least that does not, or None.
 
-        Returns None if these two are close. slow: ratio up to which the two count as close if the
-        least load took too long.
+        Returns None if these two are close. slow: ratio up to which the two count as close if loads
+        took too long, but none lacked memory.
         """
         if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
             return None

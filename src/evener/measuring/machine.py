@@ -1,4 +1,4 @@
-"""Measures a machine file: speeds, with all devices computing at the same time, and links.
+"""Measures the contents of a machine file: speeds, with all devices computing at once, and links.
 
 A speed is in rows per second of `spmv` at a load larger than the caches; a row stands for a vertex
 of a mesh. `measured_platform` measures this computer. `measured_ranks` measures the computers of an
@@ -124,7 +124,7 @@ def known_speeds(
                 width = outcome.sample.half_width / outcome.sample.seconds
                 busy = f"; other processes had its core {1 - outcome.share:.0%} of the time"
                 say(
-                    f"{name}: the speed is known only to {width:.0%}"
+                    f"{name}: the speed is known only to within {width:.0%}"
                     + (busy if outcome.share < BUSY else "")
                 )
         elif outcome is not None:
@@ -185,9 +185,9 @@ def with_measured(
 def measured_links(platform: Platform, say: Say) -> dict[str, Link]:
     """Return the measured link of each level by name; empty if there is only one core.
 
-    For each level, the first two devices of cores whose deepest common level it is exchange
-    messages. A level without such a pair gets the link of the next deeper level that has one,
-    otherwise of the next higher level.
+    For each level, messages are exchanged by the first two devices of cores that have it as their
+    deepest common level. A level without such a pair gets the link of the next deeper level that
+    has one, otherwise of the next higher level.
     """
     cpus = [i for i, device in enumerate(platform.devices) if device.kind == "cpu" and device.cores]
     found: list[Link | None] = []
@@ -229,7 +229,7 @@ def known_link(found: FittedLink, ends: str, say: Say) -> Link:
         ("beta", found.link.beta, found.beta_half),
     ):
         if half > 0.5 * value:
-            say(f"{key} between {ends} is known only to {half / value:.0%}")
+            say(f"{key} between {ends} is known only to within {half / value:.0%}")
     return Link(rounded(found.link.alpha), rounded(found.link.beta))
 
 
@@ -322,8 +322,8 @@ def rank_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...
 
     Within a socket and within a computer, the first pair of ranks is measured. Between computers,
     the link is the median over the links from the first to at most MOST_HOSTS others; without a
-    second computer, there is no level "cluster". A level without a pair gets the link of the next
-    level.
+    second computer, there is no level "cluster". A level without a pair gets the link of the
+    nearest level that has one.
     """
     pairs = list(combinations(range(len(homes)), 2))
 

@@ -33,13 +33,13 @@ BUSY = 0.9  # a smaller fraction of exclusive core time is reported
 class Precision:
     """When a point is measured precisely enough, and when to give up.
 
-    precision: half the width of the confidence interval over the mean. confidence: of the interval.
-    repetitions: maximum number. seconds [s]: limit for all repetitions of a point, and for
-    preparing it. shortest [s]: least time between two readings of the clock. least [s]: of all
-    repetitions in total, so that they are not all in one time slice of a shared core. slowest
-    [units/s]: a repetition with a lower speed is stopped (section 4.3.1 of [Cla14]_).
-    outliers: largest fraction of the repetitions that may be excluded because they are far slower
-    than the rest.
+    precision: half the width of the confidence interval, divided by the mean. confidence: that of
+    the interval. repetitions: their largest number. seconds [s]: limit for all repetitions of a
+    point, and for preparing it. shortest [s]: least time between two readings of the clock. least
+    [s]: shortest total time of all repetitions, so that they are not all in one time slice of a
+    shared core. slowest [units/s]: a repetition with a lower speed is stopped (section 4.3.1 of
+    [Cla14]_). outliers: largest fraction of the repetitions that may be excluded because they are
+    far slower than the rest.
 
     Raises UsageError for values out of range.
     """
@@ -82,11 +82,11 @@ class Precision:
 class Point:
     """A measured sample, and facts about its measurement.
 
-    outliers: number of slow repetitions excluded. drift: change from the first to the last
-    repetition over the mean; 0 if it may be random. reached: whether the interval is as narrow as
-    required. flops: operations of one execution. share: fraction of the time ready to run in which
-    the process had its core; 1 if the system does not provide it. slow: whether an execution took
-    too long.
+    outliers: number of slow repetitions excluded. drift: change of the time from the first to the
+    last repetition, divided by the mean; 0 if it may be random. reached: whether the interval is as
+    narrow as required. flops: operations of one execution. share: fraction of the measuring time in
+    which the process did not wait for its core; 1 if the system does not report it. slow: whether
+    an execution took too long.
     """
 
     sample: Sample
@@ -127,7 +127,7 @@ class Summary:
 
     mean, half_width [s]: of the `kept` times that are not outliers; half_width is infinite for a
     single time. outliers: number of excluded times, each slower than the rest. drift: change from
-    the first to the last over the mean; 0 if it may be random.
+    the first to the last time, divided by the mean; 0 if it may be random.
     """
 
     mean: float
@@ -188,7 +188,7 @@ def slow_outliers(values: FloatArray, share: float = LARGEST_SHARE) -> BoolArray
 
 
 def drift(values: FloatArray) -> float:
-    """Return the change along a fitted line over the mean; 0 unless it is significant."""
+    """Return the change along a fitted line, divided by the mean; 0 unless it is significant."""
     n = values.size
     if n < LEAST_FOR_DRIFT:
         return 0.0

@@ -71,7 +71,8 @@ class ProcessPing:
     """A round trip of d bytes from this process to each of several others.
 
     cpus: the core of each other process. here: the core to which this process is bound meanwhile.
-    -1 leaves a process unbound. It is a context manager that starts and ends the other processes.
+    -1 leaves a process unbound. A ProcessPing is a context manager that starts and ends the other
+    processes.
     """
 
     def __init__(self, cpus: tuple[int, ...], here: int = -1) -> None:

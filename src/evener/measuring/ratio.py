@@ -1,8 +1,8 @@
 """Ratio r of a GPU's to a CPU's speed at PageRank, by number of arcs: section IV-B of [Guo16]_.
 
 Both devices compute the same part of an R-MAT graph, one after the other: first the CPU computes
-the part and the GPU the rest, then the GPU computes the part. r is the CPU's time over the GPU's
-for equal arcs. A line is fitted for few arcs, and constants for more arcs.
+the part and the GPU the rest, then the GPU computes the part. r is the CPU's time divided by the
+GPU's for the same part. A line is fitted for few arcs, and constants for more arcs.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _both_ways(
 
 
 def _at_random(graph: AnyGraph, share: float, seed: int) -> npt.NDArray[np.int32]:
-    """Return 0 for random vertices with up to this share of the arcs, else 1, (n,)."""
+    """Return 0 for random vertices that have about this share of the arcs, 1 for others, (n,)."""
     degrees = np.diff(graph.arcs_out().xadj)
     order = np.random.default_rng([seed, round(100 * share)]).permutation(degrees.size)
     part = np.ones(degrees.size, np.int32)

@@ -66,7 +66,8 @@ class Settings:
     def lasting(self) -> dict[str, Any]:
         """The settings that must be equal to reuse a journal's outcomes; memory may differ.
 
-        Loads must be equal, too: outcomes that another grid lacks would be lost with the journal.
+        Loads must be equal, too: outcomes outside a new grid would be lost when the journal is
+        removed.
         """
         return {
             "kernel": self.kernel,
@@ -125,8 +126,8 @@ def running(
     """Context manager: open the journal of a measurement, and remove it if no error is raised.
 
     output: the file next to which the journal is; None: the journal is only in memory. more: other
-    values that must be equal to reuse its outcomes. If only this rank has an error, it ends the
-    other ranks, too.
+    values that must be equal to reuse its outcomes. If only this rank has an error, the other ranks
+    are ended, too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}
@@ -150,7 +151,7 @@ def running(
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
 ) -> list[DeviceRecord]:
-    """Measure all loads; then one load of each device again, and once with idle companions."""
+    """Measure all loads; then one load of each device again, and once while others are idle."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
         bench,

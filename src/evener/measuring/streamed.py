@@ -22,7 +22,7 @@ SLOTS = 2  # buffers of strips: one is used for computing while the other is fil
 
 
 class Strips(NamedTuple):
-    """Rows at which strips begin, and the last end; in_core: whether C stays on the device."""
+    """Rows where strips begin, then the end of the last; in_core: whether C stays on the device."""
 
     edges: list[int]
     in_core: bool

@@ -76,7 +76,7 @@ class RankBench:
     """The devices of all ranks, measured at the same time, each by its own rank.
 
     bench: this rank's devices. names, groups: name and computer of the devices of all ranks.
-    agreed: whether `measure` has raised an error, which it then raised on every rank.
+    agreed: whether `measure` has raised an error; if so, it raised the error on every rank.
     """
 
     def __init__(self, bench: Bench, comm: Comm) -> None:
@@ -257,7 +257,7 @@ class _Round:
 
 
 def together(comm: Comm, action: Callable[[], T]) -> T:
-    """Return action() of this rank; if ranks raise an error, raise the first one's on all ranks."""
+    """Return action() of this rank; if any rank fails, raise the first such rank's error on all."""
     result: T | None = None
     failure: EvenerError | None = None
     try:

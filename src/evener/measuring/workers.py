@@ -107,7 +107,7 @@ class Worker:
         self.send({"load": load, "precision": asdict(precision)})
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send one message. Raises no error if the process has ended; `receive` then raises it."""
+        """Send one message. No error if the process has ended: `receive` then raises EOFError."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(as_line(message))

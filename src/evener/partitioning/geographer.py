@@ -74,8 +74,9 @@ def georef_blocks(
     """Return the block (n,) of every vertex; most blocks satisfy `contract`, the others nearly.
 
     preset: "fast", "default" or "strong". joined: the coarsening function, which joins vertices of
-    one block up to a given weight per block. The cut counts edge weights. Raises InputError for a
-    graph without coordinates, InfeasibleError if a target or the weight of all vertices is 0.
+    the same block into clusters, whose weight is limited per block. The cut counts edge weights.
+    Raises InputError for a graph without coordinates, InfeasibleError if a target or the weight of
+    all vertices is 0.
     """
     if graph.coords is None:
         raise InputError("geoRef needs coordinates, and the graph has none")

@@ -128,7 +128,7 @@ class Refined:
     """A partition that is not worse than the given one, and a comparison of both.
 
     before, after: the objective's value. moved: number of vertices that changed block. holds:
-    whether every block satisfies the contract; True if it did before.
+    whether every block satisfies the contract; True if every block did before.
     """
 
     partition: Partition

@@ -15,5 +15,5 @@ device_sets/   estimates for sets of devices: used by makespan and by advise
 advise/        which devices are worth using, from many plans
 
 Imports everything below it except reporting and cli. makespan/__init__.py lists the rules by which
-a device of a plan gets no vertices; in a plan of least cut every device gets at least one.
+a device of a plan gets no vertices; in a plan of least cut every device gets at least one vertex.
 """

@@ -214,7 +214,7 @@ def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
 def _levels(
     platform: Platform, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform]]:
-    """Yield faster links of levels that messages use, at most of the MAX_LINKS busiest."""
+    """Yield faster links for up to MAX_LINKS levels, the busiest of those that messages use."""
     if not platform.levels:
         return
 
@@ -279,9 +279,9 @@ def more_memory(
 ) -> Iterator[tuple[Sequence[int], float]]:
     """Yield groups of devices with full memory, and the relative makespan with twice their memory.
 
-    kinds: groups of devices of one kind. The ratio, at most 1, compares two sets of sizes at which
-    all devices finish together; each device exchanges as much as now, and devices without a block
-    get none.
+    kinds: groups of devices of one kind. The relative makespan, at most 1, is with the additional
+    memory / without; in both cases, sizes are such that all devices finish together, each device
+    exchanges as much as now, and devices without a block get none.
     """
     loads = judged.certificate.weights
     room, full = _room(judged, platform)

@@ -66,7 +66,7 @@ MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small p
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The evaluated result of a tool: `raw` as the tool returned it, `kept` after repair, mapping.
+    """The evaluated result of a tool: `raw` as returned, `kept` after repair and mapping.
 
     cpu_seconds: the tool's own CPU time [s]; enforce_seconds: that of the repair [s]. moved: number
     of vertices that the repair moved. mapping: None if no block changed its device. note: why raw
@@ -215,9 +215,9 @@ def rival_of(
     """Run `tool` under the plan's contract; return its result, which the plan records.
 
     used (k,): whether a device has a block in the plan; None: all have. If some have none, the tool
-    also divides the graph over the used devices only, as a last stage. A tool without the objective
-    minimises its own; its note says so, or that it is not installed. Raises UsageError for an
-    unknown tool.
+    also divides the graph over the used devices only, as a last stage. A tool that does not support
+    the objective minimises its own. The result's note says so, or that the tool is not installed.
+    Raises UsageError for an unknown tool.
     """
     options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives

@@ -46,7 +46,7 @@ def evaluate(
     partition: a Partition, a file's name, or the block of each vertex. contract: None for that of a
     plan with default options, see `usual_contract`. The weights of blocks and the predicted seconds
     follow the workload's work, or else the weight `constraint`. If the contract limits further
-    weights, all are evaluated, that one first.
+    weights, these are evaluated, too, after that weight.
 
     Everything is counted anew from graph and partition. Raises InputError if lengths differ, and
     for seconds too large for floating point.
@@ -94,7 +94,8 @@ def evaluate_for_seconds(
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
     """Return the contract of a plan made with default options.
 
-    If links are known, memory and the user's limits; else sizes of least time, within 3 %.
+    If links are known, it demands memory and the user's limits; else sizes of least time, within 3
+    %.
     """
     if lowers_seconds(graph, platform):
         return contract_for_seconds(graph, platform, workload)

@@ -46,9 +46,9 @@ def planned_by_bytes(
 ) -> PlannedBytes:
     """Plan a graph by the bytes that a program needs; return what a run of it allocates.
 
-    Ghosts are known only once there are blocks: if they exceed a device's memory, the graph is
-    planned again with more bytes for every vertex and edge. If that is infeasible, memory is
-    ignored.
+    Ghosts are known only once there are blocks: if the bytes with ghosts exceed a device's memory,
+    the graph is planned again with more bytes for every vertex and edge. If that is infeasible,
+    memory is ignored.
     """
     # Several devices store numbers and degrees of their vertices, a single device does not.
     all_on_first = Partition(np.zeros(graph.n, np.int32), platform.k)

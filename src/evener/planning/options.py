@@ -43,8 +43,8 @@ class PlanOptions:
     differ.
     workload: what an iteration does.
     time_limit [s]: for tools that run in a child process.
-    shares: for vertices with several weights, what each weight is proportional to: "speed",
-    "memory" or "equal", as in "speed,memory"; "": speed for all.
+    shares: for vertices with several weights, to what the targets of each weight are proportional:
+    "speed", "memory" or "equal", as in "speed,memory"; "": speed for all.
     sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
     alike: with objective "seconds", plans whose times differ by at most this fraction count as
     equally fast; of these, the one that sends and cuts least is chosen.
@@ -77,9 +77,10 @@ class PlanOptions:
             )
 
     def sending(self, exchange: str) -> PlanOptions:
-        """Return the options, with an exchange left open by the workload set to `exchange`.
+        """Return the options; if the workload leaves its exchange open, it is set to `exchange`.
 
-        Raises UsageError if the objective counts vertices that are sent, and faces are sent.
+        Raises UsageError if values are sent for faces and the objective is max_volume, which counts
+        values sent for vertices.
         """
         workload = self.workload.settled(exchange)
         if workload.of_faces and self.objective == "max_volume":

@@ -198,10 +198,10 @@ def replan(
 ) -> Partition | Part:
     """Return a new partition under the options of the old plan, for the present work and speeds.
 
-    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning. graph:
-    with the present work as its weights; platform: with the present speeds; workload: what an
-    iteration sends. For rows in slices (collective), returns the blocks (n_own,) int32 of this
-    rank's vertices. Raises the errors of `plan`.
+    Pass this function as `replan` to a Rebalancer, which cannot import it: rebalancing imports
+    nothing from planning. graph: with the present work as its weights; platform: with the present
+    speeds; workload: what an iteration sends. For rows in slices (collective), returns the blocks
+    (n_own,) int32 of this rank's vertices. Raises the errors of `plan`.
     """
     if isinstance(old, Plan):
         assert isinstance(graph, Graph)

@@ -70,7 +70,7 @@ class FileReading:
 
     @property
     def vertices(self) -> VertexFiles:
-        """Options on vertices that do not come from their adjacency lists."""
+        """The options on coordinates, weights and memory of vertices and edges."""
         return VertexFiles(
             coords=self.coords,
             weights=self.weights,
@@ -84,11 +84,11 @@ class FileReading:
 class FileRequest:
     """The file to divide, and the limits.
 
-    memory [B]: limit of the process's memory, imports included; None: no limit, for files whose
-    graph does not fit. folder: where a temporary binary copy of other formats is written, by
-    default the folder of the file. recorded: how the file was read, for the plan. notes: the
-    caller's notes. inputs: file name -> SHA-256, None if they are to be computed. noted: called
-    with each note on the file; these are also stored in the plan.
+    memory [B]: limit of the process's memory, imports included; None: no limit. folder: where a
+    temporary binary copy of other formats is written, by default the folder of the file. recorded:
+    how the file was read, for the plan. notes: the caller's notes. inputs: file name -> SHA-256,
+    None if they are to be computed. noted: called with each note on the file; these are also stored
+    in the plan.
     """
 
     path: Path
@@ -230,7 +230,7 @@ def resident_bytes() -> int:
 def peak_bytes() -> int | None:
     """Return the peak resident memory of this process [B]; None if the system does not report it.
 
-    Not ru_maxrss, whose initial value is that of the parent process.
+    ru_maxrss is not used, because its initial value is that of the parent process.
     """
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")

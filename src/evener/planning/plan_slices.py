@@ -98,10 +98,10 @@ def plan_slices(
     """Divide a graph in slices over the devices of `platform`.
 
     Every block is certified. Collective. sliced: how borders are refined; its preset, objective and
-    seed are replaced by those of `options`. size: the bytes of vertices and entries. progress:
-    called with (step, fraction). The result does not depend on the number of processes. Raises
-    UsageError for options that need the whole graph, InfeasibleError if the graph does not fit,
-    NotFoundError if no blocks that satisfy their contract are found.
+    seed are replaced by those of `options`. size: the bytes of a vertex and of an adjacency entry.
+    progress: called with (step, fraction). The result does not depend on the number of processes.
+    Raises UsageError for options that need the whole graph, InfeasibleError if the graph does not
+    fit, NotFoundError if no blocks that satisfy their contract are found.
     """
     began = time.process_time()
     options = options.sending("vertices")
@@ -285,8 +285,8 @@ def _least_cut(task: SlicesToDivide) -> DividedSlices:
 def _uneven_way(task: SlicesToDivide) -> Callable[[Contract], Part]:
     """Return a function that makes blocks (n_own,) of a graph of uneven degrees. Collective.
 
-    The function, also collective, takes limits on weights. If one process can hold the graph, it is
-    divided there within its contract: the blocks are those of the graph in memory.
+    The function, also collective, takes limits on weights. If one process can hold the graph, this
+    process divides it within its contract, into the same blocks as a graph in memory.
     """
     if task.is_held_by_one:
         return lambda _: task.blocks_by_one()
@@ -386,7 +386,7 @@ def _divided(task: SlicesToDivide, density: FloatArray, margin: float) -> Second
 def _judged(task: SlicesToDivide, counts: BlockCounts) -> Evaluation:
     """Return the evaluation of the blocks under the contract of a plan for seconds.
 
-    No device is later than the makespan predicted for these blocks, apart from rounding.
+    The makespan predicted for these blocks becomes a limit of the contract.
     """
     platform, workload = task.platform, task.options.workload
     bound = bound_of_facts(task.facts.work, platform, workload)

@@ -81,7 +81,8 @@ def split(
 
     edges: an EdgeList, a result of `read_edges`, a file's name, or any graph that `plan` accepts.
     of, weighted: how a file, graph or matrix becomes edges, see `read_edges`. platform: see `plan`.
-    keywords: fields of options to be replaced. inputs, notes: for the plan's record.
+    keywords: fields of SplitOptions, which replace those of `options`. inputs, notes: for the
+    plan's record.
 
     Raises InfeasibleError if the work is zero, for more devices than edges and for too little
     memory, NotFoundError if no blocks within the contract are found. The same arguments give the
@@ -116,9 +117,9 @@ def edge_contract(
 ) -> Contract:
     """Return the limits on the work of each device's edges [units], and on their bytes.
 
-    bytes_per_edge [B]: at least the bytes of an edge in an EdgeList; more to reserve memory for
-    copies of vertices. Raises InfeasibleError if the work is zero, for more devices than edges and
-    for too little memory.
+    bytes_per_edge [B]: memory per edge, raised to that of an edge in an EdgeList if it is less;
+    larger values reserve memory for copies of vertices. Raises InfeasibleError if the work is zero,
+    for more devices than edges and for too little memory.
     """
     if edges.m == 0:
         raise InfeasibleError("the graph has no edges, so there is nothing to divide")
@@ -170,7 +171,8 @@ def cpu_seconds_of_all() -> float:
 def _divided(edges: EdgeList, platform: Platform, options: SplitOptions) -> tuple[Contract, Split]:
     """Return the contract and the blocks.
 
-    If blocks do not fit, edges are divided again with memory for copies.
+    If blocks do not fit their memory, edges are divided again with memory reserved for copies of
+    vertices.
     """
     contract = edge_contract(edges, platform, options.epsilon)
     made = _split(edges, contract, options)
@@ -234,8 +236,8 @@ def evaluate_edges(
 ) -> EdgePlan:
     """Return any edge partition as an EdgePlan: its metrics, and whether it satisfies a contract.
 
-    edges, platform: see `split`; `read_edges` reads arcs and matrices. partition: the block of each
-    edge, block b on device b. contract: None for that of `split` with this epsilon.
+    edges, platform: see `split`; pass arcs and matrices as results of `read_edges`. partition: the
+    block of each edge, block b on device b. contract: None for that of `split` with this epsilon.
 
     Raises InputError for a partition of another number of edges or with other blocks, and the
     errors of `split` if no contract exists.

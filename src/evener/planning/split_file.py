@@ -33,8 +33,9 @@ class StreamOptions:
     """Options for dividing a file's edges while they are read.
 
     method: one of evener.splitting.from_files.STREAMS. epsilon, seed: see SplitOptions. buffer:
-    number of waiting edges of method "stream"; None: a million, or an eighth of all edges. memory
-    [B]: limit for the edges that "hep" stores; None: no limit. Raises UsageError for other values.
+    number of edges that method "stream" keeps waiting; None: a million, or an eighth of all edges
+    if that is more. memory [B]: limit for the edges that "hep" stores; None: no limit. Raises
+    UsageError for other values.
     """
 
     method: str = "stream"

@@ -65,7 +65,7 @@ def map_filters(
     notes: tuple[str, ...] = (),
     progress: Callable[[str, float], None] = lambda *_: None,
 ) -> StreamPlan:
-    """Map each filter to a device, for a short period; return the plan.
+    """Map each filter to a device such that the period is short; return the plan.
 
     reading: the cost model of an iteration. inputs: file name -> SHA-256, for the plan. Raises
     InputError if devices state no mips, or no device can run a filter; UsageError for invalid
@@ -133,7 +133,7 @@ def _plan_of(
 
 
 def problem_of(plan: StreamPlan) -> StreamProblem:
-    """Return the problem that a plan solves. Raises InputError if the plan has no such options."""
+    """Return the problem that a plan solves. Raises InputError if its options are invalid."""
     words = {field.name: plan.options.get(field.name) for field in fields(CostReading)}
     if not isinstance(words["overlap"], bool):
         raise InputError(f"holds invalid options: overlap is {words['overlap']!r:.40}")
@@ -167,7 +167,7 @@ def _notes(period: Period) -> list[str]:
     if period.cycle > period.loads.max():
         said.append(
             f"A cycle of filters takes {duration(period.cycle)} per token, longer than any device "
-            "works: more tokens on the cycle shorten the period."
+            "is busy: more tokens on the cycle would shorten the period."
         )
     if period.slowest_link > period.seconds:
         name = period.link_names[int(np.argmax(period.links))]

@@ -35,7 +35,7 @@ SEED = 7  # of the descents
 
 
 class PeriodChange(NamedTuple):
-    """A change in words, the period with the same mapping, and after filters have moved [s].
+    """A change in words, and its periods [s]: with the same mapping, and after filters moved.
 
     moved: None if filters and devices are too many for a descent.
     """
@@ -54,7 +54,7 @@ class PeriodChange(NamedTuple):
 class StreamAdvice:
     """What limits a period, in sentences.
 
-    Changes that shorten it by 0.5 % or more, the best first.
+    changes: those that shorten the period by 0.5 % or more, the best first.
     """
 
     sentences: tuple[str, ...]
@@ -266,7 +266,7 @@ def own_seconds(problem: StreamProblem, part: Part) -> FloatArray:
 
 
 def divided(graph: StreamGraph, v: int) -> Halves:
-    """Return a graph in which filter v is split in two, the second one last.
+    """Return a graph in which filter v is split in two; the second half is the last filter.
 
     A filter that may have copies becomes two copies, which share its data and the bytes to and from
     it. Any other filter becomes two successive filters of half its instructions each; between them
@@ -308,7 +308,7 @@ def _free_name(graph: StreamGraph, v: int) -> str:
 def _abler(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield doubled mips and vector length: of the busiest device, of its kind, of all devices."""
+    """Yield doubled mips or vector length, of the busiest device or of all devices of its kind."""
     platform, b = problem.processors.platform, period.bottleneck
     kind = next(own for own in kinds_of(platform).values() if b in own)
     groups: list[Sequence[int]] = [[b]]
@@ -357,7 +357,7 @@ def _new_name(platform: Platform, name: str) -> str:
 def _links(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield wider links: the busiest one, all of them; and a new link from the busiest device."""
+    """Yield wider links (each level, each of the busiest links, all links), and a new link."""
     platform = problem.processors.platform
     if not platform.has_links or problem.k > MOST_ROUTED:
         return

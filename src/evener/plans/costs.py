@@ -61,11 +61,12 @@ def fixed_seconds(platform: Platform, workload: Workload) -> FloatArray:
 class Costs:
     """Costs of an iteration of a workload on the k devices of a platform.
 
-    Speed curves: device b has the knots first[b] to last[b] - 1; speed is linear between knots (s,)
-    at loads knot_load [units] of knot_speed [units/s], constant outside; identical devices share
-    knots. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received). fixed
-    (k,) [s]: fixed seconds of each device that has work or a neighbour. overlap: interior vertices
-    are computed during the exchange. of_faces: values are sent for faces, see Workload.exchange.
+    Speed curves: device b has the knots first[b] to last[b] - 1; knot i is the speed knot_speed[i]
+    [units/s] at the load knot_load[i] [units], both (s,); speed is linear between knots and
+    constant outside; identical devices share knots. A message costs alpha[b, c] [s] + per_value[b,
+    c] [s] x (values sent + received). fixed (k,) [s]: fixed seconds of each device that has work or
+    a neighbour. overlap: interior vertices are computed during the exchange. of_faces: values are
+    sent for faces, see Workload.exchange.
 
     Shared links: messages of pair (b, c) use route_link[route_start[b k + c]:route_start[b k + c +
     1]], the same as for (c, b); a link takes shared_per_value (l,) [s] for every value in either
@@ -146,7 +147,7 @@ def _refuse_extremes(platform: Platform, costs: Costs) -> None:
         ("speed of device", platform.speeds, 1 / REACH),
         ("fixed seconds of device", costs.fixed, 0.0),
         ("latency [s] of a link of device", costs.alpha.max(axis=1), 0.0),
-        ("seconds a value on a link of device", costs.per_value.max(axis=1), 0.0),
+        ("seconds per value on a link of device", costs.per_value.max(axis=1), 0.0),
     )
     for what, values, least in found:
         wrong = np.flatnonzero(~((values >= least) & (values <= REACH)))

@@ -145,7 +145,8 @@ def share_rates(active, starts, uses, costs, room, load, pending, stop, rate):
     """Set rate[i] [values/s] of the active flows i.
 
     Flow i needs costs[j] > 0 seconds per value of the resources uses[j], starts[i] <= j <
-    starts[i + 1]; a resource is full at 1. room, load, pending, stop: scratch, one per resource.
+    starts[i + 1]; a resource is full when rate x cost, summed over its flows, is 1. room, load,
+    pending, stop: scratch, one per resource.
     """
     room[:], load[:], pending[:] = 1.0, 0.0, 0
     for i in active:

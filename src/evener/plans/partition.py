@@ -118,7 +118,7 @@ class Contract:
     def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
         """Return the targets, low or high of all c weights, (k, c) [units].
 
-        name: which of the three.
+        name: "targets", "low" or "high".
         """
         return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
 

@@ -60,8 +60,8 @@ class Certificate:
     weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour in another block.
     components: connected pieces. neighbours: other blocks touched. volumes: values sent per
     iteration. holds: whether the contract is kept. further (k, c - 1) [units]: the other weights of
-    the blocks, if vertices have c weights. Counted from graph and partition when the plan is
-    finished.
+    the blocks, if vertices have c weights. All figures are counted from graph and partition when
+    the plan is finished.
     """
 
     contract: Contract
@@ -335,9 +335,10 @@ class Stage:
 
     neighbours: the largest number of neighbours of a block. smallest, largest: weight / target of a
     block. seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the
-    same sizes, the better of its two methods; SAME_DEVICES_STAGE for METIS only on the devices that
-    the plan uses, if it leaves some unused; CUT_STAGE for the plan of least cut; SLABS_STAGE for
-    slabs at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
+    sizes of the plan of least cut, the better of its two methods; SAME_DEVICES_STAGE for METIS only
+    on the devices that the plan uses, if it leaves some unused; CUT_STAGE for the plan of least
+    cut; SLABS_STAGE for slabs at these sizes; CHOSEN_STAGE for the final partition; "" for other
+    steps.
     """
 
     name: str
@@ -361,7 +362,7 @@ class Rival:
     """Another tool's partition for the same contract, repaired if it broke the contract.
 
     stages: its figures as returned, and after the repair; if the plan leaves devices unused, a last
-    stage on the used devices only. seconds: predicted makespan of the nearest stage [s].
+    stage on the used devices only. seconds: predicted makespan of the stage `nearest` [s].
     cpu_seconds: CPU time of the tool [s], None in a plan that was read. note: why there are no
     stages, or which objective the tool was given instead.
     """
@@ -379,7 +380,7 @@ class Rival:
 
     @property
     def nearest(self) -> Stage:
-        """The stage of least predicted seconds, except the stage before a repair."""
+        """The stage of least predicted seconds; a stage that was then repaired does not count."""
         repaired = any(one.name == ENFORCED for one in self.stages)
         kept = self.stages[1:] if repaired else self.stages
         return min(kept, key=lambda one: np.inf if one.seconds is None else one.seconds)

@@ -20,12 +20,12 @@ class StreamPlan:
 
     part (n,) int32: the device of each filter of `graph`, in the file's order. period [s]: of the
     busiest device, `bottleneck`; bound [s]: lower bound on the period of any mapping. computing,
-    communicating (k,) [s]: of the devices in an iteration. links [s]: time that each link carries
-    bytes, by name, of the slowest links. options: all options that influenced the result; inputs:
-    file name -> SHA-256; versions; notes; cpu_seconds: CPU time to make the plan, None if it was
-    read from a file. copy_of (n,): if filters have copies, `graph` contains the copies, and copy_of
-    is the application's filter of each; successive copies of a filter share its data in proportion
-    to their `vector`. None: no copies.
+    communicating (k,) [s]: of the devices in an iteration. links [s]: the time for which a link
+    carries bytes, by its name; only the busiest links. options: all options that influenced the
+    result; inputs: file name -> SHA-256; versions; notes; cpu_seconds: CPU time to make the plan,
+    None if it was read from a file. copy_of (n,): if filters have copies, `graph` contains the
+    copies, and copy_of is the application's filter of each; successive copies of a filter share its
+    data in proportion to their `vector`. None: no copies.
     """
 
     part: Part

@@ -108,8 +108,8 @@ class Tiling:
     def bound(self, areas: npt.ArrayLike | None = None) -> float:
         """Return a lower bound on the sum of half-perimeters [blocks] of rectangles of these areas.
 
-        It is 2 sqrt(area) for each, as for squares [BBRR01]_; by default for the tiling's own
-        areas.
+        It is the sum of 2 sqrt(area), the half-perimeters of squares [BBRR01]_. areas: by default
+        those of the tiling.
         """
         return half_perimeter_bound(self.areas if areas is None else np.asarray(areas, float))
 
@@ -139,7 +139,7 @@ class Tiling:
         """Raise InputError for overlaps and gaps; O(k log k).
 
         The number of rectangles that cover a block changes at their corners by +1, -1, -1, +1. Each
-        block is covered once if all changes cancel but those at the corners of the matrix.
+        block is covered once if all changes cancel, except those at the corners of the matrix.
         """
         rows, columns = self.shape
         used = np.flatnonzero(self.areas > 0)

@@ -55,8 +55,7 @@ class Workload:
                 huge = isinstance(value, int) and value > MAX_NUMBER
                 found = "not more" if huge else f"not {value}"
                 raise InputError(
-                    f"{key} of kernel {self.name!r} must lie between 0 and {MAX_NUMBER:g}, but is "
-                    f"{found}"
+                    f"{key} of kernel {self.name!r} must lie between 0 and {MAX_NUMBER:g}, {found}"
                 )
             object.__setattr__(self, key, float(value))
         if not isinstance(self.overlap, bool):
@@ -161,9 +160,9 @@ WORKLOADS: Mapping[str, Workload] = {
 
 
 def workload_from_dict(data: Any) -> Workload:
-    """Return the Workload of dataclasses.asdict. Raises InputError for anything else.
+    """Return the Workload from the output of dataclasses.asdict. Raises InputError if invalid.
 
-    Older versions do not store the exchange: then it is "vertices".
+    Dictionaries of older versions have no exchange: then it is "vertices".
     """
     known = {field.name for field in fields(Workload)}
     if not isinstance(data, Mapping) or "name" not in data or not set(data) <= known:

@@ -45,8 +45,9 @@ LEVELS = ("cluster", "machine", "socket", "numa", "cache")
 class Described:
     """A platform, and the origin of its values.
 
-    guessed: guessed keys of a machine file, such as "speed", by device; keys of links by "level
-    NAME". sources: sentences on the origin of data, on measurements and on omitted data.
+    guessed: the guessed keys of each device's entry in a machine file, such as "speed", by device
+    name; those of a level's link by "level NAME". sources: sentences on the origin of data, on
+    measurements and on omitted data.
     """
 
     platform: Platform
@@ -55,7 +56,7 @@ class Described:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences for the head of the file: the sources, and the methods of guessing."""
+        """Sentences for the head of the machine file: the sources, and the methods of guessing."""
         keys = frozenset[str]().union(*self.guessed.values())
         return (*self.sources, *(HOW[key] for key in HOW if key in keys))
 
@@ -76,9 +77,9 @@ def described(
     """Return the platform of these computers, with guessed speeds and links.
 
     per: the unit of cores that forms a device: "core", "numa", "socket", "node" (a computer), or
-    "gpu": no device of cores, and all cores belong to GPUs. A GPU is always a separate device, with
-    a core to drive it if there are enough. notes: sentences for the head of the file. Raises
-    InputError if no device results.
+    "gpu": cores form no devices of their own, but all belong to GPUs. A GPU is always a separate
+    device, with a core to drive it if there are enough. notes: sentences for the head of the file.
+    Raises InputError if no device results.
     """
     parts = [part for computer in computers for part in _parts(computer, per, len(computers) > 1)]
     if not parts:
@@ -156,7 +157,7 @@ def _is_near(core: ComputerCore, gpu: ComputerGpu) -> bool:
 def _drivers(computer: Computer, per: str) -> list[tuple[ComputerCore, ...]]:
     """Return the cores of each GPU: one core near it; with `per` "gpu", a share of all cores.
 
-    Takes the last core of the NUMA node with the most free cores. A core drives only one GPU,
+    The one core is the last of the NUMA node with the most free cores. A core drives only one GPU,
     unless there are more GPUs than cores.
     """
     cores, gpus = computer.cores, computer.gpus

@@ -26,12 +26,12 @@ def _is_number(value: object) -> bool:
 class Device:
     """One processor that gets its own block.
 
-    speed [units/s]: work per second; a unit is one of vertex weight.
+    speed [units/s]: work per second; a unit of work is a unit of vertex weight.
     memory [B] and memory_units [units] limit the block, either or both; None: no limit.
     low_units, high_units [units]: the user's limits on a non-empty block; None: none.
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
-    curve: samples of its speed at each load; `speed` is then the speed at its expected load.
+    curve: samples of its speed at several loads; `speed` is then the speed at its expected load.
     fixed_seconds [s]: cost of an iteration at any load. cost_per_hour: of using it, in
     any currency; watts: its power when busy [W], idle_watts: while it waits; None: not known.
     host, host_link: the device through which it is reached and the link to it, such as a GPU's CPU
@@ -191,7 +191,7 @@ def parts_of(at: str) -> list[str]:
 def beside_hosts(
     devices: Sequence[Device], connections: Sequence[Connection]
 ) -> tuple[Device, ...]:
-    """Return the devices; those with a host are in its computer.
+    """Return the devices, with each device that has a host placed in its host's computer.
 
     A device with a host but without a place or link is also placed at the host.
     """

@@ -118,9 +118,9 @@ def topo3(
 ) -> Platform:
     """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest slow ([LDHT]_, VI-C).
 
-    k counts devices, 96 or 192 (the paper has 182, which is not 8 nodes of 24), as does fast, 24 or
-    48. The paper gives no speeds and memories; this function uses those of Table III. Otherwise as
-    topo1; raises UsageError for other counts.
+    k, the number of devices, is 96 or 192 (the paper has 182, which is not 8 nodes of 24); fast,
+    the number of fast devices, is 24 or 48. The paper gives no speeds and memories; this function
+    uses those of Table III. Otherwise as topo1; raises UsageError for other counts.
     """
     if k not in TOPO3_K or fast not in TOPO3_FAST:
         raise UsageError(
@@ -145,10 +145,10 @@ def grid(
 ) -> Platform:
     """Return an nx x ny (x nz) grid of devices pe0, pe1, ..., neighbours joined by `link`.
 
-    The last dimension is fastest. `speeds` has one number per device, or one for all; 1 by default.
-    wrap: rows are rings, which makes it a torus. able: capabilities, assigned to the devices
-    cyclically; if no speeds are given, mips among them determine the speed. Raises UsageError for
-    invalid shapes and numbers of speeds.
+    Devices are numbered along the last dimension first. `speeds` has one number per device, or one
+    for all; 1 by default. wrap: rows are rings, which makes it a torus. able: capabilities,
+    assigned to the devices cyclically; if no speeds are given, mips among them determine the speed.
+    Raises UsageError for invalid shapes and numbers of speeds.
     """
     n_devices = 1
     for extent in shape:
@@ -198,7 +198,7 @@ def _several(k: int) -> int:
 def _alike(
     k: int, speeds: Sequence[float] | None, able: Sequence[Mapping[str, float]]
 ) -> tuple[Device, ...]:
-    """Return k devices pe0, pe1, ...: capabilities cyclically; speeds given, or by mips, or 1."""
+    """Return k devices pe0, ... with cyclic capabilities; speeds: as given, by mips, or 1."""
     if speeds is None:
         speeds = [1e6 * own["mips"] if "mips" in own else 1.0 for own in able]
         speeds = [speeds[i % len(able)] for i in range(k)]
@@ -260,7 +260,7 @@ def _slow(count: int) -> _Group:
 
 
 def _memory(speed: float, units: int | None) -> float:
-    """Return the relative memory of a fast device, which has a meaning only if memory is stated."""
+    """Return the relative memory of a fast device; without `units` the value has no effect."""
     if units is None:
         return SLOW_MEMORY
     if units < 1:

@@ -62,7 +62,7 @@ def _hostless(devices: Sequence[Device]) -> Fault | None:
 
 
 def _misplaced(devices: Sequence[Device]) -> Fault | None:
-    """Return the error for a node that is not the host's, or is the name of a device elsewhere."""
+    """Return the error if a computer is not the host's, or has the name of a device elsewhere."""
     nodes = {device.name: device.node for device in devices}
     if not any(nodes.values()):
         return None

@@ -15,12 +15,12 @@ MOST_PAIRED = 1024  # max. devices of levels, because each pair becomes a link
 
 
 def behind_hosts(platform: Platform) -> Platform:
-    """Return the machine with every device that has a `host` joined only to it, by `host_link`.
+    """Return the machine with every device that has a `host` joined only to this host.
 
-    All messages of such a device then pass that link, and beyond it its host's links; the device's
-    other links are left out. Levels are replaced by links between each pair of the other devices,
-    at the same costs. Raises InputError if no device has a host, for shared levels, levels of more
-    than MOST_PAIRED devices, and if the remaining links do not connect all devices.
+    All messages of such a device then pass its `host_link`, and then the links of its host; the
+    device's other links are left out. Levels are replaced by links between each pair of the other
+    devices, at the same costs. Raises InputError if no device has a host, for shared levels, levels
+    of more than MOST_PAIRED devices, and if the remaining links do not connect all devices.
     """
     if not any(device.host for device in platform.devices):
         raise InputError(
@@ -73,10 +73,10 @@ def _links_of_others(platform: Platform) -> list[Connection]:
 
 
 def hosts_of(names: list[str], host: str, known: dict[str, int]) -> list[str]:
-    """Return the host of each device of one table, called `names`.
+    """Return the host of each device of one table; `names`: the names of these devices.
 
-    known: devices by name, with count 0, and tables of several devices by name, with their count. A
-    single device is the host of all; in a table, each device is the host of equally many. Raises
+    known: a count by name: 0 for a single device, the number of devices for a table. A single
+    device is the host of all; the devices of a table are hosts of equally many each. Raises
     InputError for other names, and if the numbers are not divisible.
     """
     count = known.get(host)

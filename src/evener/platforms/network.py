@@ -19,9 +19,9 @@ ROUTE_ENTRIES = 1 << 20  # max. places x sources whose routes are computed at a 
 class Network(NamedTuple):
     """Places joined by links.
 
-    usual: usual costs between places, sparse (size, size) [s]. keys (m,): sorted keys a x size + b
-    of the joined pairs. costs (m, 2): alpha and beta; shared (m,): whether the link is shared. home
-    (k,): each device's place. names (size,): the places' names.
+    usual: cost of a message of 1 KiB between joined places, sparse (size, size) [s]. keys (m,):
+    sorted keys a x size + b of the joined pairs. costs (m, 2): alpha and beta; shared (m,): whether
+    the link is shared. home (k,): each device's place. names (size,): the places' names.
     """
 
     usual: Any
@@ -34,7 +34,7 @@ class Network(NamedTuple):
     def routed(
         self, p: IntArray, q: IntArray, costs: FloatArray, joined: Sequence[np.ufunc]
     ) -> list[FloatArray]:
-        """Combine row i of costs (c, links) by the i-th ufunc along the cheapest routes.
+        """Combine costs along the cheapest routes from p to q: row i of (c, links) by ufunc i.
 
         Routes are the same both ways; sources are processed in groups.
         """

@@ -39,12 +39,12 @@ class Platform:
 
     With levels, two devices use the link of the deepest level they share: all share level 0; two
     devices whose `at` agree in the first i parts share level i. With connections, the endpoints are
-    names of devices, places (`at`), at which devices are located without cost, or switches, which
-    join two or more links; messages take the route with the smallest alpha + beta x 1 KiB. With
-    neither, communication is free. A device with a host, but without a place or link of its own, is
-    located at its host; it is always in its host's computer. Raises InputError for no device,
-    duplicate names, places deeper than the levels, connections to unknown places, unconnected pairs
-    of devices, levels together with connections, computers with the name of a device of another
+    names of devices, places (`at`), which their devices reach without cost, or switches, which join
+    two or more links; messages take the route with the smallest alpha + beta x 1 KiB. With neither,
+    communication is free. A device with a host, but without a place or link of its own, is located
+    at its host; it is always in its host's computer. Raises InputError for no device, duplicate
+    names, places deeper than the levels, connections to unknown places, unconnected pairs of
+    devices, levels together with connections, computers with the name of a device of another
     computer, and devices in another computer than their host.
     """
 
@@ -150,7 +150,7 @@ class Platform:
         return np.array([device.low_units or 0.0 for device in self.devices])
 
     def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
-        """Return the deepest level that devices p[i] and q[i] share; the depth if equal."""
+        """Return the deepest level that p[i] and q[i] share; the number of levels if equal."""
         shared = np.zeros(np.shape(p), np.int64)
         for level, codes in enumerate(self.places, start=1):
             shared += (shared == level - 1) & (codes[p] == codes[q])
@@ -199,7 +199,7 @@ class Platform:
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64]:
-        """Codes (levels - 1, k), equal where `at` agrees in the first 1, 2, ... parts."""
+        """Codes (levels - 1, k); in row i, equal if `at` agrees in the first i + 1 parts."""
         parts = [parts_of(device.at) for device in self.devices]
         codes = np.empty((max(len(self.levels) - 1, 0), self.k), np.int64)
         before = np.zeros(self.k, np.int64)

@@ -95,7 +95,7 @@ def _over_levels(
 
 
 def _children(platform: Platform, depth: int) -> IntArray:
-    """Return the child of a level to which each device belongs, (k,); below the last, itself."""
+    """Return the child of a level to which each device belongs, (k,); at the last level, itself."""
     last = depth == len(platform.levels) - 1
     return np.arange(platform.k) if last else platform.places[depth]
 

@@ -17,7 +17,7 @@ decision_log.py    writing, reading and checking the log of decisions; repeating
 balancer.py        Balancer: observe(times) returns more even sizes, whatever moving costs
 learning.py        a device's partial speed model, refined by each observation
 
-Imports sliced, partitioning, sizing, running (communication), plans, graphs and platforms. Rules
-that this rule is compared with are in benchmarks/rebalancing_rules.py; the simulated devices whose
-speeds drift are in benchmarks/rebalancing_drifts.py.
+Imports sliced, partitioning, sizing, running (communication), plans, graphs and platforms. Other
+rules, with which that of regret.py is compared, are in benchmarks/rebalancing_rules.py; the
+simulated devices whose speeds drift are in benchmarks/rebalancing_drifts.py.
 """

@@ -188,7 +188,7 @@ class RealizedGains:
             self.trust += NEWEST_GAIN * (share - self.trust)
 
     def _doubt(self, move: _Moved, slowness: FloatArray) -> None:
-        """Reduce the trust a little, until speeds change, as noise hides the gain of a move."""
+        """Reduce trust a little, as noise hides a move's gain; a change of speeds restores it."""
         self.trust *= KEPT_UNJUDGED
         self._widen(move, slowness)
 
@@ -201,7 +201,7 @@ class RealizedGains:
         self._widen(move, slowness)
 
     def _widen(self, move: _Moved, slowness: FloatArray) -> None:
-        """Extend the range in which trust was learnt by the slowness and seconds of a move."""
+        """Extend the range in which trust was learnt to include a move's slowness and seconds."""
         after = float(np.median(self._seconds))
         rows = [np.append(move.slowness, move.before), np.append(slowness, after)]
         self._low = np.min([*rows, *([] if self._low is None else [self._low])], axis=0)

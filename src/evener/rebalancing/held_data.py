@@ -119,7 +119,7 @@ class HeldData(Protocol):
         """
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Make the proposal with this index of the last `propose` the current partition."""
+        """Apply the proposal `index` of the last `propose`: it becomes the current partition."""
 
     def agreed_seconds(self, seconds: float) -> float:
         """Return the seconds of a move, combined from the times of all processes."""

@@ -130,7 +130,7 @@ class MemoryData:
         return Offers([self._priced(kind, one, platform) for kind, one in found.items()], refused)
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Make the proposal with this index of the last `propose` the current partition."""
+        """Apply the proposal `index` of the last `propose`: it becomes the current partition."""
         new = self._found[index]
         away = new.part != self.partition.part
         n_bytes = float(self._graph.vertex_bytes()[away].sum())

@@ -97,7 +97,7 @@ class RankData:
     def observed(self, given: Observation) -> AgreedObservation:
         """Check the arguments of all ranks and return them combined.
 
-        If `numbers` are given, they replace the vertices of this rank's rows.
+        If `numbers` are given, this rank's rows are from now on those of these vertices.
         """
         comm, rows = self._graph.comm, self._rows
         names, here = self.platform.names, rows.rows_given
@@ -162,7 +162,7 @@ class RankData:
         return Offers([one for one, _ in priced], refused)
 
     def carry_out(self, index: int) -> CarriedOut:
-        """Make the proposal with this index of the last `propose` the current partition."""
+        """Apply the proposal `index` of the last `propose`: it becomes the current partition."""
         new = self._found[index]
         self._given, self._small, self._found = new.given, None, []
         part = self._rows.back(new.given.blocks)
@@ -243,7 +243,7 @@ class RankData:
         return proposal, _Found(new, int(vertices[away].sum()), float(n_bytes[away].sum()))
 
     def _stays(self, blocks: Part) -> FloatArray:
-        """Return at [i, j] the bytes of block i of `blocks` (n_own,) that device j holds (k, k)."""
+        """Return (k, k): at [i, j] the bytes of block i of `blocks` (n_own,) held by device j."""
         k = self.platform.k
         pairs, _, n_bytes = self._pairs(blocks, self._given.blocks)
         found = np.zeros(k * k)
@@ -298,8 +298,8 @@ def _refusal(kind: str, error: EvenerError) -> str:
 class _OfRank(NamedTuple):
     """What a rank sends to the others: its times (k,) [s] and its span.
 
-    has: whether this rank passes work, and whether it passes numbers; None: both are valid, as the
-    rank has no rows.
+    has: whether this rank passes work, and whether it passes numbers; None: this rank has no rows,
+    so it may pass them or not.
     """
 
     times: FloatArray

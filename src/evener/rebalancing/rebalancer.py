@@ -42,8 +42,8 @@ from evener.wording import brief
 class Move:
     """A move of data: part (n,) int32 is the new device of every vertex.
 
-    In an MPI program, part (rows,) has the devices of this rank's rows only; the other entries are
-    those of the whole graph.
+    In an MPI program, part (rows,) has the devices of this rank's rows only; the other fields
+    describe the whole graph.
 
     kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: number of vertices
     that change device, and their bytes. saving [s per iteration], cost [s]: predictions.

@@ -91,7 +91,7 @@ class Watch:
     def ahead(self, iterations: float) -> FloatArray:
         """Return the slowness (k,) now or, for devices with a steady trend, extrapolated.
 
-        The slowness of these devices is extrapolated to iterations / 2 from now.
+        For these devices, it is the slowness expected after a further iterations / 2 iterations.
         """
         now = self.recent(LONG)
         if self.count <= BACK + LONG:

@@ -98,7 +98,7 @@ def _reason(decision: Decision, is_early: bool, left: float | None) -> str:
             "prediction counts"
         )
     if left is not None and believed * decision.saving * left <= decision.cost:
-        return "a move would save less than its price before the end"
+        return "until the end of the run, a move would save less than its price"
     return "no partition saves the price of moving to it"
 
 

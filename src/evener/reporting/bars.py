@@ -175,14 +175,14 @@ def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Load
 
 
 def _latest(plan: Plan, used: IntArray) -> IntArray:
-    """Return these devices in order; if there are many, only the slowest, the slowest first."""
+    """Return the devices `used`; if there are many, only the slowest, by descending time."""
     if used.size <= MAX_BARS:
         return used
     return used[np.argsort(-plan.prediction.seconds[used], kind="stable")[:FOREMOST]]
 
 
 def _tightest(plan: Plan, used: IntArray) -> IntArray:
-    """Return these devices in order; if there are many, only those closest to a contract limit."""
+    """Return the devices `used`; if there are many, only those closest to a contract limit."""
     if used.size <= MAX_BARS:
         return used
     contract, certificate = plan.certificate.contract, plan.certificate

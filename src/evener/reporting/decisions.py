@@ -25,7 +25,7 @@ TICKS = 5  # at most, on either axis
 class Course:
     """The data of the lines: times (n, k) [s], NaN if not measured; regret, price (n,) [s].
 
-    span (n,): seconds of the slowest device. moves: index on the lines of each move.
+    span (n,): seconds of the slowest device. moves: the index in these arrays of each move.
     """
 
     times: FloatArray
@@ -63,7 +63,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Charts:
-    """Times; regret and price of moving; drawn: number of devices that have a line."""
+    """Two charts: times; regret and price of moving. drawn: number of devices with a line."""
 
     times: Chart
     lost: Chart

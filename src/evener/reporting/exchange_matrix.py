@@ -32,7 +32,7 @@ class ExchangePair:
 
 @dataclass(frozen=True)
 class MatrixCell:
-    """A cell: its shade, 0 is the lightest, its number if there is space, and its tooltip."""
+    """A cell: shade (0: the lightest), its number as text if there is space, and tooltip."""
 
     row: int
     column: int
@@ -45,10 +45,10 @@ class MatrixCell:
 class ExchangeMatrix:
     """The drawing of the k x k matrix: rows send, columns receive.
 
-    names (k,). cells; with many blocks instead paths (LEVELS,), one for each shade; with even more
-    blocks instead the uri of an image. ranges: the values of each shade. largest: the largest
-    pairs; pairs: all pairs, if there are at most MAX_PAIRS. ticks: blocks whose names are shown;
-    margin [CSS px]: space for them.
+    names (k,). cells: the entries; if there are many blocks, paths (LEVELS,), one for each shade,
+    replace them; if there are still more, an image (uri) does. ranges: the values of each shade.
+    largest: the largest pairs; pairs: all pairs, if there are at most MAX_PAIRS. ticks: blocks
+    whose names are shown; margin [CSS px]: space for them.
     """
 
     k: int
@@ -130,7 +130,7 @@ def _image(
     columns: npt.NDArray[np.int64],
     level: npt.NDArray[np.int64],
 ) -> str:
-    """Return an image with a pixel for each pair of blocks, or for the largest of several pairs."""
+    """Return an image: each pixel is a pair of blocks or, of several pairs, the largest."""
     step = -(-k // 1200)
     size = -(-k // step)
     image = np.zeros((size, size), np.uint8)
@@ -183,7 +183,7 @@ class VolumeBar:
 
 @dataclass(frozen=True)
 class VolumeChart:
-    """The bars, largest first; mean: its position [%], and as text; blocks: number of senders."""
+    """The bars, largest first; mean: its position [%], and as text; blocks: non-empty ones."""
 
     bars: list[VolumeBar]
     mean: float

@@ -94,7 +94,7 @@ def turned(points: FloatArray, view: str) -> FloatArray:
 
 
 def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
-    """Return the radius of the area that each vertex colours, (n,): above its typical edge.
+    """Return the radius (n,) of the area that each vertex colours: longer than its typical edge.
 
     The typical edge is the harmonic mean of edge lengths, so that long edges along a convex hull
     hardly count, averaged over neighbours; for a vertex without edges, the typical spacing of all
@@ -131,7 +131,7 @@ def _typical_spacing(coords: FloatArray) -> float:
 
 
 def framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
-    """Return a frame with centre `middle` (2,) and size `size` (2,), widened if that is a line."""
+    """Return a frame with centre `middle` (2,) and size `size` (2,), enlarged where too thin."""
     w, h = float(size[0]), float(size[1])
     w, h = max(w, h / 4, 1e-300), max(h, w * FLATTEST)
     if w <= 1e-300:

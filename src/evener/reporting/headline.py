@@ -54,7 +54,7 @@ def _above_bound(plan: Plan) -> Figure:
     name, text = "above the lower bound", percent(times - 1)
     if times >= 2:
         name, text = "of the lower bound", ratio(times)
-    meaning = "the best time of any sizes if nothing were exchanged"
+    meaning = "the shortest time for any block sizes if nothing were exchanged"
     return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {meaning}")
 
 
@@ -74,7 +74,7 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """Return the time of METIS (its nearest stage), else the rival's time, else the imbalance."""
+    """Return the time of METIS (its faster stage) or of the rival, else the imbalance."""
     ours = plan.prediction.makespan
     named = [(stage_of_role(plan, role), name) for role, name in METIS_NAMES.items()]
     tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]

@@ -58,9 +58,9 @@ def write_report(
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
-    graph, mesh: the plan's input, for the picture: a file name, a result of `read`, or both;
-    without coordinates the quotient graph is drawn. Raises InputError if they do not belong to the
-    plan.
+    graph, mesh: the plan's input, for the picture; graph may also be a file name or a result of
+    `read`; without coordinates the quotient graph is drawn. Raises InputError if they do not belong
+    to the plan.
     """
     if graph is None:
         write_text(path, report(plan, None, mesh))

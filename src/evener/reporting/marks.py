@@ -108,8 +108,9 @@ def place_callouts(
 ) -> tuple[Callout, ...]:
     """Return labels, each with a line to its block, for blocks that are too small for a label.
 
-    Only if at most MAX_CALLOUTS blocks have no label, as lines would cross. labels: those already
-    placed. A callout lies within one other block or the background, and covers no label and no box.
+    There are none if more than MAX_CALLOUTS blocks have no label, because lines would cross.
+    labels: those already placed. A callout lies within one other block or the background, and
+    covers no label and no box.
     """
     small = blocks[::STEP, ::STEP]
     size = np.bincount(small[small >= 0], minlength=len(names))
@@ -247,7 +248,7 @@ def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:
 
 
 def pairs_side_by_side(coords: FloatArray, part: IntArray) -> tuple[IntArray, IntArray]:
-    """Return pairs of blocks that are near each other, with or without a joining edge, both ways.
+    """Return pairs, in both orders, of blocks near each other, with or without a joining edge.
 
     coords (n, d) and part (n,) of the vertices; if there are many, only a sample is used.
     """

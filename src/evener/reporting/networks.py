@@ -65,8 +65,9 @@ class QuotientDrawing:
 class Joined(NamedTuple):
     """The blocks to draw, and the values that they exchange.
 
-    numbers (b,): their numbers among all k; u, v: ends of pairs, as indices of these blocks, and
-    the values that each pair exchanges; weights (b,); names, colours (k,); titles (b,).
+    numbers (b,): their numbers among all k; u, v: the pairs that exchange, as indices of these
+    blocks; between: values that each pair exchanges; weights (b,); names, colours (k,); titles
+    (b,).
     """
 
     numbers: IntArray

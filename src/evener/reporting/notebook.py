@@ -45,7 +45,7 @@ NAMED = 3  # ranges of names of a set of devices
 
 @dataclass(frozen=True)
 class ShownTable:
-    """A table: title, headings or none, rows of text; left: columns of words, others are numbers.
+    """A table: title, headings if any, rows of text; left: how many first columns are words.
 
     folded: whether it must be opened by a click. rest: a phrase on omitted rows, or "".
     """
@@ -117,7 +117,7 @@ def platform_html(platform: Platform) -> str:
 
 
 def evaluation_html(judged: Evaluation) -> str:
-    """Return an evaluation: its figures, and a row for each block, numbered as devices are."""
+    """Return an evaluation: its figures, and a row for each block, by device number."""
     certificate, prediction = judged.certificate, judged.prediction
     first, clock = _first(certificate.contract.k), prediction.clock
     rows = [
@@ -156,7 +156,7 @@ def advice_html(advice: Advice) -> str:
         rows.append([f"{len(own):,}", which, ", ".join(marks), time,
                      count(choice.speed_up), percent(choice.efficiency)])  # fmt: skip
     columns = ["devices", "which", "", "predicted", "speed-up", "efficiency"]
-    table = ShownTable("Best set of each number", columns, rows, left=3,
+    table = ShownTable("Best set for each number of devices", columns, rows, left=3,
                        rest=_rest(len(advice.choices), "set"))  # fmt: skip
     picture = _picture(draw_scaling(advice), "Predicted time over the number of devices")
     return _fragment("Advice", advice.verdict(), picture=picture, tables=[table])

@@ -34,7 +34,7 @@ DESKTOP, PHONE = 13.0, 10.0  # [CSS px] height of labels
 
 
 class Region(NamedTuple):
-    """A box of a picture [pixels] that another one enlarges, and the letter that names it."""
+    """A box of a picture [pixels] that another picture enlarges, and the letter that names both."""
 
     x: float
     y: float
@@ -127,7 +127,7 @@ def draw_with_insets(
         times = _times(insets[0].frame.fitted(frame.width), frame)
         title = f"{letters[i]}, enlarged {times}" if i in letters else name
         if i and i not in letters:
-            title = f"Enlarged {times}: where blocks meet. All around is {around}"
+            title = f"Enlarged {times}: where blocks meet. Everything around is on {around}"
         regions = [
             _region(frame, frames[j], letters[inner])
             for j, (inner, parent) in enumerate(zip(kept, parents, strict=True)) if parent == i

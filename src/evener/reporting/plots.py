@@ -1,6 +1,6 @@
 """Make and save figures by matplotlib; other files draw on them and do not import matplotlib.
 
-Does not use pyplot and global state; equal figures give equal bytes.
+Uses neither pyplot nor global state; equal figures give equal bytes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
 
 @cache
 def _figure_class() -> Any:
-    """Return matplotlib's Figure class, made so that notebooks show it even without pyplot."""
+    """Return a subclass of matplotlib's Figure that notebooks show even without pyplot."""
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
@@ -93,5 +93,7 @@ def checked_kind(path: str | Path) -> str:
     """Return "png" or "svg", by a file's suffix; UsageError for any other suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise UsageError(f"a picture ends in {' or '.join(SUFFIXES)}, unlike {Path(path).name}")
+        raise UsageError(
+            f"a picture's file name ends in {' or '.join(SUFFIXES)}, unlike {Path(path).name}"
+        )
     return suffix[1:]

@@ -45,8 +45,8 @@ WORKLOAD_MEANINGS = {
     "bytes_per_vertex": "bytes moved between memory and processor",
     "bytes_per_edge": "bytes moved at each end",
     "bytes_per_value": "bytes of each value sent",
-    "exchange": "values are sent for",
-    "fixed_seconds": "time of an iteration at any load",
+    "exchange": "items for which values are sent",
+    "fixed_seconds": "seconds of an iteration that do not depend on the load",
     "overlap": "whether interior vertices are computed during the exchange",
 }
 

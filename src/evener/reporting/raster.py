@@ -1,4 +1,4 @@
-"""Rasterise triangles and points: a pixel gets the number of the one that is visible there.
+"""Rasterise triangles and points: a pixel gets the number of the triangle or point visible there.
 
 A pixel belongs to the triangle that covers its centre; the two triangles of an edge compute this in
 the same way, so that even tiny triangles neither overlap nor leave gaps.

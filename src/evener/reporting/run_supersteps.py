@@ -50,7 +50,7 @@ class StepValues(NamedTuple):
 
 
 def superstep_chart(run: ProgramRun) -> SuperstepChart:
-    """Return the chart of a run with supersteps: seconds of the slowest device, sums of others.
+    """Return the chart of a run with supersteps: slowest device's seconds, total arcs and bytes.
 
     Seconds of a superstep include waiting; values beyond OUTLIER times the 95th percentile are cut
     off there.

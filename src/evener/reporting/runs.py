@@ -176,7 +176,7 @@ def advice_of(
 
 
 def machine_names(platform: Platform) -> list[str]:
-    """Return, for each device, the name of its machine: the common part of devices' locations.
+    """Return each device's machine by name: the common part of the locations of its devices.
 
     If no device has a location, all are treated as one machine.
     """
@@ -293,7 +293,7 @@ def _timeline(
 def _filled(
     spans: Iterable[tuple[str, float, float]], seconds: float, activities: Sequence[str]
 ) -> FloatArray:
-    """Return (activities, COLUMNS) the fraction of each column that an activity takes."""
+    """Return the fraction of each column that each activity takes, (activities, COLUMNS)."""
     filled = np.zeros((len(activities), COLUMNS))
     scale = COLUMNS / seconds
     for name, began, took in spans:
@@ -330,7 +330,7 @@ def _paths(filled: FloatArray, y: float, activities: Sequence[str]) -> list[tupl
 
 
 def _runs(height: FloatArray, top: FloatArray) -> IntArray:
-    """Return the first column of each run of equal columns, then the number of columns."""
+    """Return the first column of each run of equal columns and, last, the number of all columns."""
     changes = np.flatnonzero((np.diff(height) != 0) | (np.abs(np.diff(top)) > 0.05)) + 1
     return np.concatenate([[0], changes, [height.size]])
 

@@ -68,10 +68,10 @@ def draw_scaling(advice: ScalingCurve) -> Any:
     with styled():
         figure, axes = new_figure(1, panels, PANEL[0] * panels, PANEL[1])
         _draw(axes[0], advice, advice.choices, [row.devices.size for row in advice.choices])
-        axes[0].set_xlabel("devices, the best set of each number")
+        axes[0].set_xlabel("number of devices (the best set for each)")
         if panels == 2:
             _draw(axes[1], advice, advice.nodes, [row.nodes or 0 for row in advice.nodes])
-            axes[1].set_xlabel("whole nodes, the best set of each number")
+            axes[1].set_xlabel("number of whole nodes (the best set for each)")
     return figure
 
 

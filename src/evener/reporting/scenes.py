@@ -162,8 +162,8 @@ class OutsideView(NamedTuple):
 class CutPlane(NamedTuple):
     """A slice through a body or point cloud.
 
-    cells: function that returns the vertex of each pixel of a frame. points: of the whole, in the
-    plane.
+    cells: function that returns the vertex of each pixel of a frame. points (p, 2): of the whole,
+    projected onto the plane.
     """
 
     title: str
@@ -276,10 +276,11 @@ def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
 def _cutting_plane(
     points: FloatArray, sites: FloatArray, part: IntArray
 ) -> tuple[npt.NDArray[np.int64], float, str]:
-    """Return the axes of a cutting plane, its normal last, its position on that, and a title.
+    """Return a cutting plane: axes with its normal last, position on the normal, and a title.
 
-    The plane intersects as many blocks as possible; of several planes, one across the shortest
-    axis, nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the vertices.
+    The plane intersects as many blocks as possible; of several such planes, that across the
+    shortest axis and nearest to the middle. points (p, 3): of the whole; sites (n, 3): of the
+    vertices.
     """
     axes = np.argsort(-np.ptp(points, axis=0), kind="stable")
     best: tuple[int, int, float] | None = None

@@ -119,7 +119,8 @@ def draw_fits(
 ) -> Any:
     """Return a figure with a panel for each device.
 
-    given: the loads [units] of a plan for devices with a curve of this name; they are marked.
+    given: name of a device in `fits` -> loads [units] of a plan on this device's curve; they are
+    marked.
     """
     columns = 2 if len(fits) == 4 else min(COLUMNS, len(fits))
     rows = -(-len(fits) // columns)

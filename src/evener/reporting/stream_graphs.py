@@ -33,7 +33,7 @@ CHARACTER = 6.4  # width of a character of 11 px
 
 
 class Style(NamedTuple):
-    """How filters are drawn: cell, mark [px], rows of a column, maximum height, maximum filters."""
+    """How filters are drawn: cell, box in it [px], rows of a column, maximum height and filters."""
 
     cell: tuple[float, float]
     mark: tuple[float, float]
@@ -47,7 +47,7 @@ NUMBERED = Style((32.0, 25.0), (25.0, 20.0), 24, 1300.0, 600)
 
 
 class FilterMark(NamedTuple):
-    """A filter: its box [px], colour, text, tooltip, filled part [px], and its oddities."""
+    """A filter: its box [px], colour, text, tooltip, filled part [px]; whether heavy, stateful."""
 
     x: float
     y: float
@@ -115,7 +115,8 @@ def draw_stream_graph(
 def ranks_of(graph: StreamGraph) -> IntArray:
     """Return each filter's rank (n,): the length of the longest path to it.
 
-    A source's rank is one below its readers'. Edges with initial data (tokens) are ignored.
+    A source with readers gets the lowest rank of its readers, minus 1. Edges with initial data
+    (tokens) are ignored.
     """
     assert graph.tokens is not None
     bare = graph.tokens == 0

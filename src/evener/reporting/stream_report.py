@@ -63,7 +63,7 @@ DEVICE_COLUMNS = (
     CertificateColumn("filters", "filters on the device"),
     CertificateColumn("computing", "computing time of an iteration"),
     CertificateColumn("communicating", "communicating time of an iteration"),
-    CertificateColumn("load", "sum of both, by the reading of the cost"),
+    CertificateColumn("load", "sum of both or, if they overlap, the larger"),
     CertificateColumn("of period", "load / period"),
     CertificateColumn("MIPS", "10^6 instructions/s"),
     CertificateColumn("vector length", "data to which one instruction applies"),

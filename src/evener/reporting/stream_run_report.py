@@ -43,9 +43,9 @@ FILTER_COLUMNS = (
     CertificateColumn("filter", "name in the program"),
     CertificateColumn("device", "processor of the filter"),
     CertificateColumn("an iteration", "seconds per iteration in which the filter was busy"),
-    CertificateColumn("on a core", "seconds of these on a core"),
+    CertificateColumn("on a core", "part of these seconds spent on a core"),
     CertificateColumn("predicted", "by the plan"),
-    CertificateColumn("ratio", "an iteration / predicted"),
+    CertificateColumn("ratio", "busy seconds / predicted seconds"),
     CertificateColumn(
         "no data", "seconds per iteration that its processor waited because input was missing"
     ),

@@ -25,8 +25,8 @@ MIXED = (
     "relative, multiply them by the real speed of a slow device."
 )
 OF_PRODUCTS = (
-    "The machine's speeds are rows of a sparse product (spmv): an iteration is one product and one "
-    "exchange. A step of a solver does more and takes longer."
+    "The machine's speeds are rows per second of a sparse product (spmv): an iteration is one "
+    "product and one exchange. A step of a solver does more and takes longer."
 )
 RELATIVE_TIMES = (
     "Speeds are relative: 1.00x is the time that all devices would need if always busy."

@@ -31,8 +31,9 @@ class TuningRound(NamedTuple):
     """A plan and the measurements of the program on its blocks.
 
     names, units (k,): of the devices and their blocks. seconds (s,): of each step. computing,
-    exchanging, collective (s, k): seconds of each rank in each step. gain: the speedup that even
-    blocks would give, with its confidence interval. reasons: sentences on what limits the gain.
+    exchanging, collective (s, k): seconds of each rank in each step. gain: the speedup that blocks
+    sized by the measured speeds would give, with its confidence interval. reasons: sentences on
+    what limits the gain.
     """
 
     names: Sequence[str]
@@ -103,7 +104,7 @@ def _parts(one: TuningRound) -> FloatArray:
 def _section(number: int, one: TuningRound, longest: float) -> RoundSection:
     parts = _parts(one)
     gain, low, high = one.gain
-    faster = f"Blocks by these speeds would be {gain:.2f} times as fast ({low:.2f} to {high:.2f})."
+    faster = f"Blocks sized by speed would be {gain:.2f} times as fast ({low:.2f} to {high:.2f})."
     sentences = [faster, *(f"{reason[0].upper()}{reason[1:]}." for reason in one.reasons)]
     shown = _chosen(parts[0], MAX_RANKS)
     title = "The plan that was given" if number == 0 else f"New plan {number}"

@@ -28,8 +28,8 @@ NONE = np.empty(0, np.int64)
 class Lists(NamedTuple):
     """Adjacency lists of a graph by tail and by head; wanted: which of these lists the parts need.
 
-    out: arcs by the vertex that they leave. into: arcs by the vertex that they reach; None if a
-    directed graph's are not needed, `out` itself for an undirected graph.
+    out: arcs by the vertex that they leave. into: arcs by the vertex that they reach; None if these
+    are not needed; `out` itself if the graph is undirected.
     """
 
     out: Arcs

@@ -337,7 +337,7 @@ def writing(
 
 
 def keeping(writer: CheckpointWriter) -> Keep:
-    """Return a Keep that writes checkpoints after supersteps and never stops them."""
+    """Return a Keep that writes checkpoints after supersteps and never stops the run."""
 
     def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
         writer(step, take)

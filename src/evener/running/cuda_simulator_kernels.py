@@ -14,8 +14,8 @@ def is_simulated() -> bool:
     """Return whether NUMBA_ENABLE_CUDASIM=1 makes Numba simulate kernels on a CPU.
 
     If so, shared arrays are repaired: if several threads call `cuda.shared.array` for the first
-    time at once, Numba's simulator (0.61 to 0.68) gives each its own array; with this they get the
-    same one.
+    time at once, Numba's simulator (0.61 to 0.68) gives each thread its own array; after the repair
+    they get the same one.
     """
     if config.ENABLE_CUDASIM:
         _share_arrays()

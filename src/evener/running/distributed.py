@@ -126,8 +126,8 @@ def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
 def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
     """Read the part of one device from a folder that `evener distribute` has written.
 
-    Raises InputError if no device has this rank, and if the folder or file is damaged or they do
-    not belong together.
+    Raises InputError if no device has this rank, and if the folder or file is damaged or the file
+    belongs to another folder.
     """
     index = read_index(folder)
     devices = index["devices"]

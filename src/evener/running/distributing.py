@@ -90,7 +90,7 @@ class PartSize(NamedTuple):
 
     @property
     def n_local(self) -> int:
-        """Number of own vertices and of ghosts."""
+        """Number of own vertices plus ghosts."""
         return self.n_owned + self.n_ghosts
 
     def nbytes(self, n_arcs: int, weight: int = 0) -> int:
@@ -206,7 +206,7 @@ def _taken(graph: GraphLike, divided: Divided) -> tuple[Graph | DirectedGraph, P
 def _lists(graph: Graph | DirectedGraph, want: Want, *, alone: bool) -> Lists:
     """Return a graph's adjacency lists.
 
-    alone: whether they are for one device, which needs the arcs into its vertices, too.
+    alone: whether the lists are for a single device, which also needs the arcs into its vertices.
     """
     one_of("choice of arcs", want, get_args(Want))
     out = graph.arcs_out()
@@ -239,7 +239,7 @@ def _narrowed(arcs: Arcs) -> LocalArcs:
 def _sends_of(lists: Lists, local: LocalGraph, partition: Partition) -> dict[int, LocalNumbers]:
     """Return the vertices that one device sends to each other device.
 
-    Found from the arcs that make the device's vertices ghosts on other devices.
+    They are found from the arcs that make the device's vertices ghosts on other devices.
     """
     assert lists.into is not None
     # If the others have the arcs that leave their vertices, those reach this device's vertices.

@@ -56,9 +56,10 @@ def count_vertices(part, boundary, first, last, counts):
 
 @njit(cache=True, nogil=True)
 def place_vertices(part, boundary, first, last, places, order, position):
-    """Give the vertices in [first, last) their positions; places (2k,) are the next free ones.
+    """Give the vertices in [first, last) their positions.
 
-    order: the vertex at each position; position: the position of each vertex.
+    places (2k,): next free positions, indexed like counts in count_vertices. order: the vertex at
+    each position; position: the position of each vertex.
     """
     for v in range(first, last):
         group = 2 * part[v] + boundary[v]
@@ -70,7 +71,7 @@ def place_vertices(part, boundary, first, last, places, order, position):
 
 @njit(cache=True, nogil=True)
 def list_offsets(xadj, vertices, offsets):
-    """Set offsets (m + 1,) to where the arcs of each of m vertices begin, one after another."""
+    """Set offsets (m + 1,): where the arcs of each of m vertices begin if stored without gaps."""
     total = 0
     for i in range(vertices.size):
         offsets[i] = total
@@ -194,9 +195,9 @@ def fill_arcs(xadj, adjncy, adjwgt, position, owned, first, last, bits, ranks, o
 def list_sends(xadj, adjncy, more_xadj, more_adjncy, part, owned, first, last_sent, counts, sent):
     """List the vertices of owned[first:] with an arc in either list to each other block.
 
-    more_xadj may be empty if there is only one list. last_sent (k,) must be -1. With an empty
-    `sent`, this counts the vertices of each block into counts (k,); otherwise counts (k,) are the
-    places in `sent` for the next local number.
+    more_xadj may be empty if there is only one list. last_sent (k,) must be -1. If `sent` is empty,
+    this counts in counts (k,) the vertices listed for each block; otherwise counts (k,) are the
+    places in `sent` for each block's next local number.
     """
     for i in range(first, owned.size):
         v = owned[i]

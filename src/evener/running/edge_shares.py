@@ -64,7 +64,7 @@ class EdgeShare:
 
     @property
     def n_mirrored(self) -> int:
-        """Number of mirrors on other devices of vertices whose master is on this device."""
+        """Number of mirrors, on other devices, of vertices whose master is on this device."""
         return sum(int(numbers.size) for numbers in self.exchanged.sends.values())
 
     @property
@@ -243,7 +243,7 @@ def _arcs(
     position: npt.NDArray[Any],
     n_local: int,
 ) -> LocalArcs:
-    """Return a device's arcs from the vertices of ends[0] to those of ends[1], by the former."""
+    """Return a device's arcs from ends[0] to ends[1] as adjacency lists of the vertices ends[0]."""
     given = dealt.of(device), *ends, dealt.both_ways, position
     offsets = np.zeros(n_local + 1, np.int64)
     kernels.list_offsets(*given, offsets)

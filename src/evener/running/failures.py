@@ -79,7 +79,7 @@ class MpiWaits:
     def until(self, is_done: Callable[[], bool], rest: float = 0.0) -> None:
         """Wait until is_done() is true. Raises ToolError if that takes longer than the timeout.
 
-        rest [s]: time to sleep between two calls; 0: as the constants of this module define.
+        rest [s]: time to sleep between two calls of is_done; 0: by the constants of this module.
         """
         if rest <= 0:
             for _ in range(SPINS):

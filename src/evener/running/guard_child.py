@@ -51,7 +51,7 @@ def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
                 said = f"{called[states.index(FAILED)]} has ended, and other ranks waited for it"
             elif states[place] == 0:
                 lost = time.monotonic()
-                _tell(flags, names, f"{called[place]} has ended before it began")
+                _tell(flags, names, f"{called[place]} has ended before it started Evener")
             elif states[place] != ENDED:
                 _tell(flags, names, f"{called[place]} was killed")
                 if _kills_for_memory() > out_of_memory:

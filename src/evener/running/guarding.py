@@ -168,7 +168,7 @@ atexit.register(end_all)
 
 
 def leave(code: int) -> int:
-    """Exit at once with this code if this rank has ended in order; otherwise return the code.
+    """Exit at once with this code if this rank has ended normally; otherwise return the code.
 
     Python would take tenths of a second to free its memory; if a rank is killed in this time, the
     launcher reports a failure. The exit functions of C libraries do run: only in them does MPICH

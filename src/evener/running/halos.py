@@ -169,7 +169,7 @@ class Halo:
             raise UsageError("an exchange or reduction has been started but not finished")
 
     def _start(self, made: HaloBuffers, x: Values) -> None:
-        """Send values of x after the last exchange is settled, as they may share buffers."""
+        """Send values of x once the last exchange, which may use the same buffers, is settled."""
         if self._last is not None:
             self._last.settle(self.times)
         self._last = made
@@ -247,7 +247,7 @@ class Halo:
             )
 
     def _check_numbers(self) -> None:
-        """Raise InputError unless own vertices are sent and each ghost is received."""
+        """Raise InputError unless only own vertices are sent and each ghost is received."""
         for q in self._sends.keys() | self._receives.keys():
             if not 0 <= q < self.comm.size or q == self.comm.rank:
                 raise InputError(
@@ -256,13 +256,13 @@ class Halo:
         for q, numbers in self._sends.items():
             if not are_within(numbers, 0, self.n_owned):
                 raise InputError(
-                    f"the numbers of vertices sent to rank {q} exceed the {self.n_owned:,} own "
-                    f"vertices"
+                    f"the vertices sent to rank {q} are not all among the {self.n_owned:,} own "
+                    "vertices"
                 )
             goes = np.zeros(self.n_owned, np.bool_)
             goes[numbers] = True
             if np.count_nonzero(goes) < count_of(numbers):
-                raise InputError(f"the same value is sent to rank {q} twice")
+                raise InputError(f"the value of a vertex is sent to rank {q} twice")
         comes, known = np.zeros(self.n_local, np.bool_), self._receives.values()
         for numbers in known:
             if are_within(numbers, self.n_owned, self.n_local):
@@ -284,7 +284,8 @@ class Halo:
             theirs = found[wrong]
             fault = (
                 f"rank {self.comm.rank} sends {sent[wrong]:,} values to rank {wrong}, which "
-                f"expects {theirs[1]:,}, and expects {wanted[wrong]:,} of {theirs[0]:,}"
+                f"expects {theirs[1]:,}; it expects {wanted[wrong]:,} values from that rank, which "
+                f"sends {theirs[0]:,}"
             )
         self._agree(fault)
 

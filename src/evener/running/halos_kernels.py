@@ -28,10 +28,10 @@ def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
 
     ghosts (s,): local numbers; values (s,): their values, as unsigned integers of the same size.
     starts (q,): the first local number of each owner's ghosts, ascending. begins (q,): where each
-    message begins [B], a multiple of eight. messages, numbers, places: all messages as arrays of
-    uint64, of uint32 and of the type of values. A message contains its own length [B], the distance
-    of each number from the owner's start, and the values. lengths (q,): set to the number of values
-    in each message.
+    message begins [B], a multiple of eight. messages, numbers, places: the memory of all messages,
+    viewed as arrays of uint64, of uint32 and of the type of values. A message contains its own
+    length [B], the distance of each number from the owner's start, and the values. lengths (q,):
+    set to the number of values in each message.
     """
     item = values.itemsize
     lengths[:] = 0
@@ -58,6 +58,6 @@ def padded(count):
 
 @njit(cache=True, nogil=True)
 def chosen(listed, which, found):
-    """Set found (s,) to the entries of a list with the indices which (s,)."""
+    """Set found (s,) to the entries of `listed` at the indices `which` (s,)."""
     for i in range(which.size):
         found[i] = listed[which[i]]

@@ -127,7 +127,7 @@ class HybridComm:
         return SwapOfBoth(near, self.mpi.tagged(far_out, far_in, sized=sized))
 
     def beside(self) -> tuple[int, int]:
-        """Return a range of only this device, so that rows that move are copied."""
+        """Return the range of this device alone: no memory is shared, so moved rows are copied."""
         return self.rank, self.rank + 1
 
     def memory(self, n_bytes: int) -> Memory:

@@ -33,7 +33,7 @@ def world() -> MpiComm:
     """Return the communicator of all ranks.
 
     Raises ToolError if mpi4py is missing, or if its MPI is not the launcher's: then each process
-    would believe to be the only one.
+    would take itself for the only one.
     """
     from evener.running.mpi_comm import MpiComm
 

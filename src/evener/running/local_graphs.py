@@ -51,7 +51,8 @@ class LocalGraph:
 
     out: arcs that leave owned vertices. into: arcs that reach them. Either is None if it was not
     requested; both are the same object if the graph is undirected. sends: other device -> (s,)
-    uint32, local numbers of the owned vertices that are ghosts there, in the order of its ghosts.
+    uint32, local numbers of the owned vertices that are ghosts there, in the order of that device's
+    ghosts.
 
     A device that has the whole graph does not store `numbers`, which are 0 to n - 1, nor `degrees`
     if they follow from `out`; both are computed at each access.

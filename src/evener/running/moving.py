@@ -82,9 +82,9 @@ class Adviser(Protocol):
 class Rebalancing:
     """How a run is rebalanced: the adviser, and the number of supersteps between calls of it.
 
-    every: number of supersteps; None: as many as needed for the calls to take at most MOST_SHARE
-    of the time, and at least LEAST_SECONDS. built [s]: time of building the parts when the run
-    began, which the run sets.
+    every: number of supersteps; None: so many that calls take at most MOST_SHARE of the time and
+    are at least LEAST_SECONDS apart. built [s]: time of building the parts when the run began,
+    which the run sets.
     """
 
     adviser: Adviser

@@ -126,7 +126,7 @@ class MpiComm:
         )
 
     def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> MpiSwap:
-        """Return an exchange of buffers given by rank and tag; two ranks may exchange several."""
+        """Return an exchange of buffers by rank and tag; two ranks may exchange several buffers."""
         return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
 
     @property
@@ -216,7 +216,8 @@ class MpiComm:
     def end(self) -> None:
         """Finalize MPI once all ranks have finished, for example writing results; sleep meanwhile.
 
-        Before that, if a rank is killed, it would end the others, too, and the guard names it.
+        Until MPI is finalized, the death of a rank would end the others, too; the guard names the
+        killed rank.
         """
         request = self._comm.Ibarrier()
         while not request.Test():

@@ -86,7 +86,7 @@ def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None
     """Return memory that the consecutive ranks `near` of one computer share; all of them call this.
 
     Returns None if there is no space for it. Raises ToolError if one of these ranks does not call
-    in time; a call that creates an MPI window would wait forever.
+    in time (MPI's own call for shared memory, which creates a window, would wait forever).
     """
     if len(near) == 1:
         return alone(n_bytes)

@@ -44,7 +44,7 @@ NONE = np.empty(0, np.int64)
 class Dealt(NamedTuple):
     """Arcs of a piece, sorted by device: those of device d are at starts[d] to starts[d + 1] - 1.
 
-    own, other: the ends of each arc; the device owns the end `own`. weights: or None.
+    own, other: the ends of each arc; the device owns the end `own`. weights: of the arcs, or None.
     """
 
     starts: IntVector
@@ -73,7 +73,7 @@ class Dealer:
         self.lists = asked if stream.directed else ("out",)
 
     def deal(self, piece: ArcPiece, seen: Tally) -> tuple[dict[str, Dealt], Tally]:
-        """Return a piece's arcs by list, and its updated tally."""
+        """Return a piece's arcs by list, and `seen`, its tally, with a signature if needed."""
         stream = self.stream
         if seen.low < 0 or seen.high >= stream.n:  # refused after the whole file is read
             empty = np.empty(0, np.int64)
@@ -184,7 +184,7 @@ class Slice:
         return self.ghosts[self.ghost_starts[q] : self.ghost_starts[q + 1]]
 
     def number(self, asked: Mapping[int, IntVector]) -> dict[int, IntVector]:
-        """Order the vertices, given the other devices' ghosts; return the degrees of the latter.
+        """Order the vertices, interior ones first; return the degrees of those in `asked`.
 
         asked: device -> numbers of this device's vertices, in the order of that device's ghosts.
         """

@@ -29,7 +29,7 @@ def moved_rows(old: IntArray, new: IntArray) -> int:
 
 
 def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) -> tuple[Rows, ...]:
-    """Return this rank's rows after a change of sizes; all ranks call this with their rows before.
+    """Return this rank's rows after a change of sizes; all ranks call this with their old rows.
 
     arrays: all of length old[rank]. old, new (p,): integer sizes with equal sums.
     """

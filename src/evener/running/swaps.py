@@ -65,7 +65,7 @@ class Mail:
         return self.wait(self._box(source, to), source)
 
     def box(self) -> Box:
-        """Return a private queue, for those threads that receive it."""
+        """Return a new queue; only the threads to which it is passed use it."""
         box: Box = queue.SimpleQueue()
         with self._lock:
             self._own.add(box)

@@ -327,11 +327,11 @@ def limits_within_memory(
 ) -> Contract:
     """Return limits on weights that keep blocks of this density (k,) [B/unit] within their memory.
 
-    margin: fraction of a memory that is left free, if the weights allow that: low limits are
-    unchanged, and all blocks together can hold the load. Targets are as near to the contract's as
+    margin: fraction of a memory that is left free; it is reduced if all blocks together could
+    otherwise not hold the load. Low limits are unchanged. Targets are as near to the contract's as
     the limits allow. heaviest: maximum weight of a vertex. A block's low and high limits differ by
-    at least this, if those of the contract do; between closer limits there may be no possible sum
-    of weights.
+    at least `heaviest`, if those of the contract do; between closer limits there may be no possible
+    sum of weights.
     """
     load, low, high = float(contract.targets.sum()), contract.low, contract.high
     with np.errstate(divide="ignore", over="ignore"):

@@ -146,7 +146,7 @@ class Dynamic:
         return sizes
 
     def _step_on(self, improved: bool) -> None:
-        """Halve the step after one that did not improve; double it after several that did."""
+        """Halve the step if the last one did not improve; double it after several that improved."""
         self._gains = self._gains + 1 if improved else 0
         if not improved:
             self._part = min(self._part, 1.0) / 2
@@ -219,8 +219,8 @@ class Dynamic:
     def _proposed(self) -> IntArray | None:
         """Return the next sizes to measure, or None if the models predict no gain.
 
-        They are the sizes that the models propose, or lie between the best sizes and these if the
-        full step was measured already or the last step did not improve.
+        They are the sizes that the models propose. If these were measured already, or the last step
+        was no improvement, they lie between the best sizes and those proposed.
         """
         solved, best = self._solved(), self.best.sizes
         target = solved.sizes

@@ -231,9 +231,10 @@ MAX_SLID = 64  # limit on the devices, as each model is evaluated alone, about a
 
 
 def slid(problem: Problem) -> FloatArray | None:
-    """Return real shares (k,) that sum to n and are balanced, unless several devices jump at once.
+    """Return real shares (k,) that sum to n, balanced unless several loads jump at once.
 
-    See "Humps" above. Returns None for more than MAX_SLID devices, or if no time is enough.
+    A load jumps at a hump, see the comment "Humps". Returns None for more than MAX_SLID devices, or
+    if no time is enough.
     """
     if problem.k > MAX_SLID:
         return None

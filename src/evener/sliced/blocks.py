@@ -1,4 +1,4 @@
-"""Divides a graph in slices: makes clusters, divides their graph, then refines borders by vertices.
+"""Divides a graph stored in slices: divides a graph of clusters, then refines borders.
 
     clusters inside slices -> contracted -> Evener's partitioner at rank 0 -> borders, by groups
 
@@ -80,7 +80,7 @@ class SlicedOptions:
     number of times that groups are formed and refined. hops: clusters up to this many hops from a
     border cluster are also refined vertex by vertex. memory [B]: limit for a single process that
     reads a file, libraries included; larger clusters and more groups are used to stay within it.
-    sizes: of the file; None: slices are equally large.
+    sizes: sizes of the file's slices; None: assume slices of equal size.
     """
 
     preset: str = "default"
@@ -131,7 +131,7 @@ class SlicedBlocks(NamedTuple):
     """The blocks of this process's vertices.
 
     part (n_own,) int32: the block of each own vertex. unrefined: number of blocks whose borders
-    could not be refined because memory did not suffice; these borders are those of clusters.
+    could not be refined because memory did not suffice; these borders still run between clusters.
     """
 
     part: Part
@@ -185,8 +185,8 @@ def _cluster_sizes(graph: SlicedGraph, limits: Contract, options: SlicedOptions)
 def least_clusters(shares: FloatArray, epsilon: float) -> float:
     """Return the minimum number of clusters needed to make blocks with these shares of the weight.
 
-    epsilon: allowed imbalance of the blocks. Infinity if it is zero: then vertices are not
-    clustered.
+    epsilon: allowed imbalance of the blocks. If epsilon is zero, the result is practically
+    infinite: vertices are then not clustered.
     """
     smallest = float(shares[shares > 0].min()) / float(shares.sum())
     heaviest = OF_LIMITS * 2 * epsilon * smallest
@@ -232,8 +232,9 @@ def _contracted_within(
 ) -> tuple[float, SmallGraph | None]:
     """Return the memory [B] needed to divide the graph of clusters into k blocks, and that graph.
 
-    The graph is None if more memory is needed than options.memory. Its entries are first estimated
-    from some of the clusters, because contracting all of them may already exceed the memory.
+    The graph is None if more memory is needed than options.memory. The number of its entries is
+    first estimated from some of the clusters, because contracting all of them may already exceed
+    the memory.
     """
     sizes = options.sizes_of(graph)
     estimated = cluster_graph_of(graph, made.clusters, k, across=made.across)
@@ -389,9 +390,10 @@ def broadcast_graph(comm: Comm, graph: Graph | None) -> Graph:
 
 
 def _parts(graph: Graph) -> tuple[Any, ...]:
-    """Return for each vertex the number of higher neighbours; these, with edge and vertex weights.
+    """Return the graph in compact arrays, to be sent: each edge only at its lower end.
 
-    Also returns the types of the arrays.
+    The arrays: number of higher neighbours of each vertex, these neighbours, weights of edges and
+    of vertices, and the types of both weights.
     """
     vwgt, adjwgt = graph.weights(), graph.edge_weights()
     types = vwgt.dtype.str, adjwgt.dtype.str

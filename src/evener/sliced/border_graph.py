@@ -1,7 +1,7 @@
 """BorderGraph: single vertices near borders, and whole clusters elsewhere, of a divided graph.
 
-Figures of blocks counted on this graph equal those of the whole graph as long as the neighbours of
-whole clusters keep their blocks: until then every vertex at a border is a single vertex.
+Counts of blocks on this graph equal those on the whole graph as long as the neighbours of whole
+clusters keep their blocks, because every vertex at a border is then a single vertex.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from evener.sliced.rows import SlicedGraph
 class BorderGraph:
     """A graph whose vertices are whole clusters first, then single vertices.
 
-    graph: at rank 0, None elsewhere; its weights are sums. part (b,) int32: the block of each of
-    its vertices; fixed (b,): whether that vertex must stay in its block; both at rank 0. own:
-    number of single vertices of each process.
+    graph: at rank 0, None elsewhere; weights of clusters, and of their edges, are sums. part (b,)
+    int32: the block of each of its vertices; fixed (b,): whether that vertex must stay in its
+    block; both at rank 0. own: number of single vertices of each process.
     """
 
     borders: BlockBorders

@@ -1,10 +1,10 @@
-"""Refines borders vertex by vertex: groups of blocks, each group separately.
+"""Refines borders vertex by vertex, separately in each of several groups of blocks.
 
 Only clusters near a border are split into single vertices. The graph of a group contains the
 clusters and vertices of its blocks, without edges that leave the group: these stay cut whatever
 happens inside it. So no process needs memory for more than the blocks of one group, and ranks
-refine different groups at the same time. Each turn forms other groups: blocks that have already
-been in one group are no longer preferred to be in one.
+refine different groups at the same time. Each turn forms other groups: if two blocks have already
+shared a group, their common border hardly counts any more.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class BlockBorders:
     def found(
         cls, graph: SlicedGraph, of: Part, coarse: Graph, part: Part, k: int, near: Near
     ) -> BlockBorders:
-        """Make single vertices of the clusters near borders.
+        """Return the borders, with the clusters near them split into single vertices.
 
         part (c,) int32: the block of each cluster; near (c,): see `near_clusters`. of (n_local,) is
         overwritten.

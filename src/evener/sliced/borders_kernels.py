@@ -100,7 +100,7 @@ def take_rows(rows, of, blocks, group_of, group, taken):
 def count_borders(rows, of, blocks, whole_part, counts, entries):
     """Add to counts (k, k) the edges of single vertices to vertices of other blocks.
 
-    entries (k,): the number of all edges of single vertices is added, by block.
+    entries (k,): increased by the number of all edges of each block's single vertices.
     """
     for i in range(rows.which.size):
         own = blocks[rows.which[i]]
@@ -205,9 +205,9 @@ def join_entries(degrees, entries, weights, here, n_whole, joined):
 def count_degrees(coarse, members, here, degrees, entries, xadj):
     """Fill xadj (n + 1,), zero on entry, with the offsets of a group's adjacency lists.
 
-    members: clusters that are single vertices of the group's graph; they come first. here: the
-    number of each cluster in the group, or NOT_HERE. degrees: of the other vertices; entries: all
-    their neighbours.
+    members: the group's whole clusters, which come first in its graph. here: the number of each
+    cluster in the group, or NOT_HERE. degrees, entries: for each single vertex, the number of its
+    listed edges, and their other ends.
     """
     n_whole = members.size
     coarse_xadj, coarse_adjncy, _ = coarse

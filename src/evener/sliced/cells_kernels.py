@@ -42,7 +42,7 @@ def count_seeds(of, begin, first, last, one_in, seed):
 
 @njit(cache=True, nogil=True)
 def place_seeds(of, begin, first, last, one_in, seed, cell):
-    """Give each seed among the unreached vertices [first, last) a cell, from `cell` on."""
+    """Give each seed among the unreached vertices [first, last) a new cell, from `cell` on."""
     for v in range(first, last):
         if of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0:
             of[v] = cell

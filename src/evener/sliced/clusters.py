@@ -50,7 +50,7 @@ SAMPLES = (7, 31, 55)  # slices whose clusters are made to see how many neighbou
 def entries_of_clusters(graph: SlicedGraph, heaviest: float, least_inside: float) -> float | None:
     """Return the mean number of neighbours of a cluster, from some slices; for a single process.
 
-    None if the share of these slices' edges that lies inside slices is below least_inside.
+    Returns None if the share of these slices' edges that lies inside slices is below least_inside.
     heaviest: see `clusters_in_slices`.
     """
     count, entries, inside, arcs = 0, 0.0, 0, 0

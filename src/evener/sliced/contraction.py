@@ -2,8 +2,9 @@
 
 Edges between clusters are summed in a hash table of 12 bytes per slot (16 if edges have weights).
 If clusters lie inside slices, an edge is complete after the slice of its lower cluster: then the
-table holds the edges of one slice at a time, and 8 bytes per finished edge (12) are stored.
-Otherwise the table holds all edges. Each rank sums its own rows; rank 0 adds up all ranks' tables.
+table holds the edges of one slice at a time, and 8 bytes per finished edge (12 if edges have
+weights) are stored. Otherwise the table holds all edges. Each rank sums its own rows; rank 0 adds
+up all ranks' tables.
 
 Sums over several slices must not depend on which ranks hold the slices: real numbers are first
 rounded to multiples of a power of two, so that their sums are exact in any order.
@@ -195,7 +196,7 @@ def _exact_steps(graph: SlicedGraph, of: Part, count: int, *, points: bool) -> E
 
 
 def _step(most: float) -> float:
-    """Return the power of two of which sums up to `most` are fewer than 2^EXACT_BITS multiples."""
+    """Return the least power of two above most / 2^EXACT_BITS; 0 if `most` is 0."""
     return float(np.ldexp(1.0, int(np.frexp(most)[1]) - EXACT_BITS)) if most > 0 else 0.0
 
 
@@ -205,7 +206,7 @@ def _rounded(values: FloatArray, step: float) -> FloatArray:
 
 
 def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
-    """Add the values of vertices to the sums of their clusters, in rows; None: each counts as 1."""
+    """Add values of vertices to their clusters' sums, a row per kind; None: 1 per vertex."""
     if own.size == 0:
         return
     first, last = int(own.min()), int(own.max()) + 1
@@ -272,9 +273,8 @@ def cluster_graph_of(
 ) -> ClusterGraph:
     """Return an estimate of the graph of clusters, which is to be divided into k blocks.
 
-    For a single process. across: whether clusters have vertices of several slices. Then the numbers
-    of clusters do not tell which are near each other, so `falling` is derived only from the
-    clusters.
+    For a single process. across: whether clusters have vertices of several slices. Then consecutive
+    clusters need not be near each other, so `falling` is estimated without strips of clusters.
     """
     found = _sampled(graph, clusters.of, clusters.count)
     arcs = found.pairs * clusters.count / max(found.clusters, 1)
@@ -288,10 +288,10 @@ def cluster_graph_of(
 
 
 def falling_of(graph: SlicedGraph, clusters: int, arcs: float) -> float:
-    """Return the exponent p if coarsening divided n vertices' entries by (n / clusters)^p.
+    """Return the exponent p: coarsening divided the number of entries by (n / clusters)^p.
 
-    arcs: number of entries after coarsening. 0 if clusters are too small to tell, 1 if no entries
-    are left.
+    arcs: number of entries after coarsening. Returns 0 if clusters are too small to tell, 1 if no
+    entries are left.
     """
     if arcs <= 0:
         return 1.0
@@ -302,7 +302,7 @@ def falling_of(graph: SlicedGraph, clusters: int, arcs: float) -> float:
 
 
 class _Sample(NamedTuple):
-    """Number of sampled clusters, and of pairs of clusters, and of strips, that their edges join.
+    """Number of sampled clusters, of cluster pairs joined by their edges, and of such strip pairs.
 
     A strip is a run of consecutive clusters. skewness: of the degrees of the sampled clusters.
     """
@@ -336,7 +336,7 @@ def _sampled(graph: SlicedGraph, of: Part, count: int) -> _Sample:
 def _pairs_of(
     graph: SlicedGraph, i: int, of: Part, count: int, chosen: npt.NDArray[np.bool_]
 ) -> Keys:
-    """Return pairs of clusters, first * count + second, in rows of slice i in chosen strips."""
+    """Return adjacent clusters, as first * count + second, of rows of slice i in chosen strips."""
     rows = graph.rows(i)
     own = of[rows.first : rows.first + rows.xadj.size - 1]
     wanted = chosen[own // STRIP]

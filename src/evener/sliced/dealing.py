@@ -1,4 +1,4 @@
-"""Dealing: sends values from ranks that own rows in the user's program to ranks of slices."""
+"""Dealing: sends values from ranks that hold rows in the user's program to owners of slices."""
 
 from __future__ import annotations
 

@@ -392,7 +392,7 @@ NO_ROWS = Passed([0], np.empty(0, np.int32), None, None, None, None, None)
 
 @dataclass(frozen=True, eq=False)
 class ReadRows:
-    """The rows of a file that a rank has read, and the bytes per vertex and edge in the file [B].
+    """The rows of a file that a rank has read, and the graph's bytes per vertex and per edge [B].
 
     If the file was read as a whole: notes: oddities of the file; inputs: file name -> SHA-256.
     """

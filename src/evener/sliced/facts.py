@@ -1,4 +1,4 @@
-"""Facts of a graph in slices that sizes, contracts and lower bounds need; work by workloads.
+"""Facts of a graph in slices for sizes, contracts and lower bounds; vertices' work by workload.
 
 Degrees, and weights if vertices have any, are counted in tables, as most graphs have few distinct
 values; the figures then equal those of the graph in memory. Sums are made in the order of the
@@ -53,9 +53,9 @@ class VertexKinds(NamedTuple):
 class SliceFacts:
     """Facts of one slice: the degrees (d,) that occur, ascending, and how many vertices have each.
 
-    weight: sum of the vertex weights; heaviest, first: weight of the heaviest and the first vertex;
-    alike: whether all weights are equal; light: weights of the lightest vertices that fit into
-    every memory; heavy: of the heaviest; kinds: set if both memories and weights matter.
+    weight: sum of the vertex weights; heaviest, lightest: largest and smallest vertex weight;
+    light: smallest weights of vertices that fit into every memory, at most one per device; heavy:
+    largest weights, likewise; kinds: set if both memories and weights matter.
     """
 
     degrees: IntVector
@@ -245,10 +245,10 @@ def _fewer(kinds: VertexKinds) -> VertexKinds:
 
 
 def _held(kinds: VertexKinds) -> HeldWork:
-    """Return the maximum work for any given memory: vertices of most work per byte first.
+    """Return the maximum work that fits into a given memory: vertices of most work per byte first.
 
-    For a kind of different vertices, its vertices' curve is replaced by two segments, of the least
-    and the most bytes per unit of work, which lie above it.
+    If the vertices of a kind differ, their curve of work over bytes is replaced by two segments
+    above it, whose slopes are given by the least and the most bytes per unit of work.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         steep, flat = 1 / kinds.least, 1 / kinds.most

@@ -172,7 +172,7 @@ def agreed(comm: Comm, work: Callable[[], T], *, named: bool = True) -> T:
 
 @contextmanager
 def raised_everywhere() -> Iterator[None]:
-    """Context manager: mark errors as raised on all ranks, because all compute the same there."""
+    """Context manager: mark errors as raised on all ranks, because all ranks compute the same."""
     try:
         yield
     except EvenerError as error:

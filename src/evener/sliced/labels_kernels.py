@@ -83,7 +83,8 @@ def ask(rows, begin, order, labels, heaviest, pairs, asking, asked):
 def _choose(rows, i, v, w, heaviest, labels, near):
     """Return row i's best cluster with room for its weight w, and that of most edge weight.
 
-    Both are -1 if there is none. v: the global number of row i. near: scratch.
+    The second cluster may lack room. Each is -1 if there is no such cluster. v: the global number
+    of row i. near: scratch.
     """
     of, weight, bond = labels.of, labels.weight, labels.bond
     weighted = rows.adjwgt.size > 0
@@ -130,7 +131,7 @@ def grant(askers, asked, weights, labels, heaviest, granted):
 
 @njit(cache=True, nogil=True)
 def number(state, numbers):
-    """Number the remaining clusters by the vertices they are named after; return their number."""
+    """Number the remaining clusters by the vertices they are named after; return the count."""
     count = 0
     for v in range(state.size):
         numbers[v] = count

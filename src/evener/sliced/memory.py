@@ -153,12 +153,12 @@ class ClusterGraph(NamedTuple):
 
 
 def randomness(falling: float) -> float:
-    """Return 0 if entries fall with this exponent as in a mesh, up to 1 as in a random graph."""
+    """Return 0 if the exponent `falling` is that of a mesh, up to 1 if that of a random graph."""
     return min(max((MESH - falling) / (MESH - RANDOM), 0.0), 1.0)
 
 
 def divided_bytes(sizes: SliceSizes, entries: float, each: float = DIVIDED_ARC) -> float:
-    """Return the bytes per cluster with `entries` entries while their graph is divided [B].
+    """Return the bytes [B] of a cluster with `entries` entries while the clusters are divided.
 
     each: bytes per entry for dividing; by default the value for a mesh.
     """
@@ -181,7 +181,7 @@ def _dividing(sizes: SliceSizes, graph: ClusterGraph) -> float:
 
 
 def _random_arc(sizes: SliceSizes, graph: ClusterGraph) -> float:
-    """Return the bytes per entry of a graph of clusters whose entries hardly fall [B]."""
+    """Return the bytes [B] per entry of a graph of clusters that clustering hardly thins out."""
     if sizes.dimension:
         return DIVIDED_ARC_RANDOM
     share = max(graph.arcs, 1.0) / max(float(graph.clusters) ** 2, 1.0)
@@ -216,7 +216,7 @@ def _between(mesh: float, random: float, falling: float) -> float:
 
 
 def kept_bytes(sizes: SliceSizes, entries: float) -> float:
-    """Return the bytes per cluster with `entries` entries while borders are refined [B]."""
+    """Return the bytes [B] of a cluster with `entries` entries while borders are refined."""
     return 30.0 + entries * _entry(sizes)
 
 
@@ -240,7 +240,7 @@ def vertices_in_cluster(memory: float, sizes: SliceSizes, wished: float, entries
 def vertices_in_cell(memory: float, sizes: SliceSizes, wished: float) -> float:
     """Return the mean number of vertices, at least `wished`, of clusters across slices.
 
-    The larger the clusters, the less memory they need: chosen to fit in `memory` [B].
+    Larger clusters need less memory; the number is chosen so that they fit in `memory` [B].
     """
     each = max(ACROSS_CLUSTER, divided_bytes(sizes, MOST_ENTRIES))
     free = max(_free(memory, sizes) - sizes.read_bytes, 1.0)
@@ -352,7 +352,7 @@ def whole_border_memory(sizes: SliceSizes, borders: BorderSizes) -> float:
 
 
 def too_little(what: str, needed: float, allowed: float) -> MemoryShortError:
-    """Return the error that states the memory that would suffice; what: subject and verb of it."""
+    """Return the error that states the memory that would suffice; what: its subject and verb."""
     least = mebibytes(needed)
     error = MemoryShortError(
         f"{what} {least} MiB of memory, libraries included, but --memory allows "

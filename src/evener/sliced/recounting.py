@@ -25,7 +25,7 @@ FIRST_PAIRS = 1 << 12  # places of the table of pairs at first; it is doubled wh
 
 @dataclass(frozen=True)
 class VertexCosts:
-    """Work and memory of vertices: work by workload, else vertex weights; bytes as in Graph [B].
+    """Costs of a vertex: work by the workload, by default its weight; bytes as in Graph [B].
 
     per_edge: bytes of each adjacency entry.
     """

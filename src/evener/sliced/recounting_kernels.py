@@ -134,9 +134,9 @@ def count_pieces(joined, n_own, blocks, pieces):
 
 @njit(cache=True, nogil=True)
 def join_pieces(ends, block, joined, pieces):
-    """Subtract from pieces (k,) those connected by ends (p, 2), whose blocks are `block` (p,).
+    """Join the two pieces of each pair in ends (p, 2); count them as one in pieces (k,).
 
-    joined (q,): must be 0, 1, ..., q - 1.
+    block (p,): the block of each pair. joined (q,): must be 0, 1, ..., q - 1.
     """
     for i in range(block.size):
         a, b = root_of(joined, ends[i, 0]), root_of(joined, ends[i, 1])

@@ -1,4 +1,4 @@
-"""SliceSlabs: divides a graph in slices into slabs across a direction, with given loads.
+"""SliceSlabs: divides a SlicedGraph into slabs across a direction, with given loads.
 
 It reads the coordinates twice, and no edges. Vertices are ordered by equally wide bins along the
 direction; vertices in one bin, which may be a layer of a grid, by their numbers.

@@ -138,7 +138,7 @@ class UnevenBlocks:
         self._weigh(linked=True)
 
     def _order(self, most: FloatArray) -> tuple[IntVector, FloatArray]:
-        """Return the blocks (k,) in the order of filling, and the weight (k,) up to each one's end.
+        """Return the blocks (k,) in order of filling, and the cumulative weight (k,) at each end.
 
         The largest targets come first; if caps then leave vertices without a block, blocks with the
         most memory per weight come first.
@@ -299,7 +299,7 @@ class UnevenBlocks:
         self.held = self.memory.vertex * vertices + self.memory.entry * entries
 
     def _tell(self, slices: Sequence[int] | None = None) -> None:
-        """Send blocks to the ghosts of these slices, or of all, in the smallest integer type."""
+        """Send the blocks of vertices of these slices, or of all, to ghosts, as small integers."""
         if self.graph.comm.size > 1:
             narrow = self.part.astype(np.min_scalar_type(self.load.size - 1))
             self.graph.fill(narrow, slices)

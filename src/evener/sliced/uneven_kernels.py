@@ -70,7 +70,7 @@ def class_of(degree):
 
 @njit(cache=True, nogil=True)
 def count_degrees(rows, weight, entries, vertices):
-    """Add up, by class of degree, the weights of rows, their entries, and their numbers.
+    """Add up, by class of degree, the weights of rows, their entries, and how many rows there are.
 
     weight (classes,); entries, vertices (classes,) int64. Returns the sum of squared degrees, the
     largest weight, and whether all weights are integers.
@@ -122,7 +122,7 @@ def place_alone(rows, before, ends, part):
 
 @njit(cache=True, nogil=True)
 def weigh(rows, part, linked, sums):
-    """Add up in sums (3, k), by block, the weights of rows, their numbers, and their entries.
+    """Add up in sums (3, k), by block: weights of rows, number of rows, and number of entries.
 
     linked: ignore rows without edges.
     """

@@ -1,10 +1,10 @@
 """Refines borders window by window: a window contains the single vertices of consecutive rows.
 
 A window contains the single vertices of as many rows as memory allows. Meanwhile all other vertices
-keep their blocks: each block's other vertices are one fixed vertex. So all borders inside a window
-are refined, whichever blocks they separate, and one turn reads all rows once, however small the
-memory. Windows of consecutive turns are shifted by half a window. Near vertices must have near
-numbers, as they have if clusters lie inside slices.
+keep their blocks: one fixed vertex stands for the other vertices of each block. So all borders
+inside a window are refined, whichever blocks they separate, and one turn reads all rows once,
+however small the memory. Windows of consecutive turns are shifted by half a window. Near vertices
+must have near numbers, as they have if clusters lie inside slices.
 """
 
 from __future__ import annotations

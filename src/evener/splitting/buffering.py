@@ -103,9 +103,9 @@ def homes_of_stream(
 class Stream:
     """Assigns a stream of m edges to blocks, with a buffer of `size` edges.
 
-    rooms (k,): work that each block still takes. blocks: the blocks, with the same targets; empty
-    or, with is_window, with the edges assigned before. is_window: use the buffer as a window from
-    the start, because edges inside clusters were assigned before.
+    rooms (k,): work that each block still takes. blocks: the blocks to fill, with the targets of
+    `rooms`. They are empty or, with is_window, contain the edges assigned before. is_window: use
+    the buffer as a window from the start, because edges inside clusters were assigned before.
     """
 
     def __init__(

@@ -83,9 +83,9 @@ def place_between(tails, heads, works, homes, degrees, volumes, blocks, part):
 def place_vertices(xadj, adjncy, order, strength, power, targets, homes, loads):
     """Put each vertex, in this order, where it adds least to the cost of cut edges and of loads.
 
-    homes (n,) int32: initially -1. loads (k,): degrees of a block's vertices, added. A vertex of
-    degree d costs d minus the number of its neighbours in the block, plus strength x target x the
-    increase of (load / target)^power.
+    homes (n,) int32: initially -1. loads (k,): sum of the degrees of each block's vertices. A
+    vertex of degree d costs d minus the number of its neighbours in the block, plus strength x
+    target x the increase of (load / target)^power.
     """
     k = targets.size
     near = np.zeros(k, np.int64)
@@ -108,7 +108,7 @@ def place_vertices(xadj, adjncy, order, strength, power, targets, homes, loads):
 
 @njit(cache=True, nogil=True)
 def pack(sizes, targets, loads, homes):
-    """Put each size, in order, into the block whose load / target is then least."""
+    """Put each size, in order, into the block whose load / target is least after adding it."""
     for i in range(sizes.size):
         best, least = np.int64(0), np.inf
         for b in range(targets.size):

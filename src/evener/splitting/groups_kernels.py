@@ -70,7 +70,7 @@ def _places(groups):
 
 @njit(cache=True, nogil=True)
 def _number(cluster):
-    """Number clusters from 0 in the order of their leaders; return how many there are."""
+    """Number clusters from 0, in the order of the groups that name them; return the count."""
     number, count = np.empty(cluster.size, np.int32), 0
     for g in range(cluster.size):
         if cluster[g] == g:

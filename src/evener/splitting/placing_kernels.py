@@ -102,7 +102,7 @@ def take(blocks, u, v, b, work, lack):
 
 @inner(counted=False)
 def emptiest(blocks, work, lack):
-    """Return the first block of least full (k,) that may take an edge, or of all if none may."""
+    """Return the first of the least full blocks that may take an edge, or of all if none may."""
     full = blocks.full
     first = np.int64(0)
     for b in range(1, full.size):
@@ -137,7 +137,7 @@ def place_by_hash(tails, heads, works, degrees, table, blocks, part):
 
 @inner(counted=False)
 def emptiest_of(blocks, u, v, at_u, at_v, work, lack):
-    """Return the first block of least full that may take an edge u-v, or -1.
+    """Return the first of the least full blocks that may take an edge u-v, or -1.
 
     at_u: True: only blocks that hold u; False: only blocks that do not. at_v: the same for v.
     """

@@ -1,4 +1,4 @@
-"""Split-and-connect: as in its paper [SPAC]_, and variants that start otherwise and reduce copies.
+"""Split-and-connect: as in its paper [SPAC]_, and variants that refine other initial partitions.
 
 Initial partitions are made from vertices, or from groups of edges, without a graph of all edges: a
 partitioner divides a much smaller graph, whose blocks become blocks of edges. Blocks made from

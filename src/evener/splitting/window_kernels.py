@@ -1,4 +1,4 @@
-"""Assigns the edges of a window that cost least: first without a copy, then many with one copy.
+"""Assigns the edges of a window: first those that need no copy, then many that share one copy.
 
 An edge whose ends share a block costs nothing in that block. Other edges wait, because copying one
 end to a block of the other end can serve several waiting edges, and more of them arrive.
@@ -37,7 +37,7 @@ def _put(blocks, u, v, b, work, lack):
 
 @njit(cache=True, nogil=True, counted=False)
 def place_free(tails, heads, works, blocks, waiting, part):
-    """Assign edges that need no new copy, part[e], until `waiting` (s,) is full with other edges.
+    """Set part[e] of edges that need no new copy, until `waiting` (s,) is full with other edges.
 
     Skips edges that have a block, part[e] >= 0. Fills waiting with the edges that need a copy.
     Returns the number of edges examined and the number that wait.
@@ -64,8 +64,8 @@ def place_free(tails, heads, works, blocks, waiting, part):
 def _count(window, v, blocks, counts, part, lack):
     """Assign the edges of v that need no copy.
 
-    Counts in counts (k,) the edges that a copy would serve. Returns the work that blocks need for
-    their lower limits, and the number of edges assigned.
+    Counts in counts (k,), by block, the edges that a copy of v there would serve. Returns the work
+    that blocks need for their lower limits, and the number of edges assigned.
     """
     held, x, placed = blocks.held, window.ids[v], 0
     for i in range(window.offsets[v], window.offsets[v + 1]):
@@ -89,9 +89,9 @@ def _count(window, v, blocks, counts, part, lack):
 
 @inner(counted=False)
 def _best(blocks, least, highest, counts, lack):
-    """Return the block with the most counts, ties to the least full, or -1; reset counts to zero.
+    """Return the block of largest count, ties to the least full, or -1; reset counts to zero.
 
-    Considers only blocks with at least `least` counts whose load / target is at most `highest`.
+    Considers only blocks with a count of at least `least` and a load / target of at most `highest`.
     """
     best, most = np.int64(-1), 0
     for b in range(counts.size):

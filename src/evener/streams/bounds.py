@@ -27,11 +27,11 @@ FIRST_STEP, LAST_STEP = 0.02, 0.003
 class PeriodBounds(NamedTuple):
     """Lower bounds on the shortest period [s]; 0 for a bound that was not computed.
 
-    heaviest: time of one filter on its best processor; each of its neighbours either adds its own
-    time, or its bytes are sent over the processor's fastest link. shared: computing time if filters
-    could be divided arbitrarily. whole: bound for undivided filters; two filters that do not fit on
-    one processor send their bytes. cycle: time of the slowest cycle with all filters on their best
-    processors.
+    heaviest: largest time of a filter on its best processor; each of its neighbours either adds its
+    own time, or its bytes are sent over the processor's fastest link. shared: computing time if
+    filters could be divided arbitrarily. whole: bound for undivided filters; two filters that do
+    not fit on one processor send their bytes. cycle: time of the slowest cycle with all filters on
+    their best processors.
     """
 
     heaviest: float
@@ -175,7 +175,7 @@ ROWS = 2_000_000  # table entries computed at once
 
 
 class Kinds(NamedTuple):
-    """Kinds of equal processors: the kind of each processor (k,); one member and size of each."""
+    """Kinds of equal processors: the kind of each (k,); one member and the size of each kind."""
 
     of: IntArray
     first: IntArray
@@ -234,7 +234,7 @@ def best_weights(
     sharpness: tuple[float, ...],
     steps: int,
 ) -> FloatArray:
-    """Return logarithms (f, kinds) of weights w that give a large bound, up to a common factor.
+    """Return logarithms (f, kinds) of weights w, up to a common factor, that give a large bound.
 
     The bound is sum_i importance_i x min_p sum_f w[f, p] x costs[f, i, p], where the weights of all
     processors, counts (kinds,) of each kind, have the sum 1. costs (f, n, kinds): for each filter,

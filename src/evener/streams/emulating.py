@@ -106,8 +106,8 @@ def emulate_stream(program: StreamProgram, plan: StreamPlan, iterations: int) ->
     reading = CostReading(**{key: plan.options[key] for key in known})
     if reading.route == "transit":
         raise UsageError(
-            "plans with the reading `transit` cannot be emulated: processors on a "
-            "route would have to pay"
+            "plans with the reading `transit` cannot be emulated: processors on a route would have "
+            "to spend time on bytes that pass through"
         )
     return _Emulation(turns, reading).run()
 

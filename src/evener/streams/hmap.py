@@ -124,7 +124,7 @@ def machine_graph(problem: StreamProblem) -> Weighted:
 
 
 def _free(cost: FloatArray) -> float:
-    """Return the time per byte that replaces zero to keep weights finite: FREE x the least one."""
+    """Return a time per byte to replace zeros, for finite weights: FREE x the least above 0."""
     return FREE * float(cost.min(where=cost > 0, initial=1.0))
 
 
@@ -236,9 +236,10 @@ def effective_bandwidths(
 ) -> FloatArray:
     """Return the effective bandwidth (pairs,) between clusters tails[i] and heads[i] [B/s].
 
-    As in the paper's four steps, each processor of a cluster contributes the least bandwidth of its
-    routes to the other cluster, and these are added. The paper's example adds over the other
-    cluster instead, so the smaller of both sums is used. label (k,): the cluster of each processor.
+    In the paper's four steps, each processor of one cluster contributes the least bandwidth of its
+    routes to the other cluster, and these contributions are added. The paper's example adds over
+    the processors of the other cluster instead. The smaller of both sums is used. label (k,): the
+    cluster of each processor.
     """
     cost = problem.processors.seconds_per_byte()
     members = [np.flatnonzero(label == c) for c in range(int(label.max()) + 1)]

@@ -204,7 +204,7 @@ def read_times(compute: str, ratio: FloatArray) -> FloatArray:
 def work_of(problem: StreamProblem, some: IntArray) -> FloatArray:
     """Return times [s] of filters `some` (s,), as (s, k).
 
-    Infinite if a processor cannot run one.
+    Infinite if a processor cannot run a filter.
     """
     graph, processors = problem.graph, problem.processors
     times = read_times(problem.reading.compute, graph.vector[some, None] / processors.width)

@@ -13,10 +13,10 @@ NOWHERE = -1
 def place_in_turn(filters, machine, order, part, loads, period):
     """Place the filters of `order` one after another, each on the best processor; part (n,) int32.
 
-    The best processor gives the smallest largest load; among equal ones, the sum of the changed
-    loads is least. part: NOWHERE for filters that are not placed yet. loads (2, k) [s]: computing
-    and communicating of the placed filters; period: their period. For each filter, all processors
-    are examined together, neighbour by neighbour: the table of routes is symmetric, so its rows are
+    The best processor gives the shortest period; among equal ones, the largest of the changed loads
+    is least. part: NOWHERE for filters that are not placed yet. loads (2, k) [s]: computing and
+    communicating of the placed filters; period: their period. For each filter, all processors are
+    examined together, neighbour by neighbour: the table of routes is symmetric, so its rows are
     read contiguously. Returns the period, or infinity if no processor can run some filter.
     """
     k = machine.rate.size

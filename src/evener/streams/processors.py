@@ -93,7 +93,7 @@ class Processors:
     def routes(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int32]]:
         """Costs of the fastest routes, and the places on them.
 
-        Two tables (k, k) [s/B]: the sum over a route's links, used twice. previous (k, places): the
+        The same table (k, k) [s/B] twice: the sum over a route's links. previous (k, places): the
         place before each place on the routes from each processor, empty if links are not a graph.
         """
         if self.roads is None:
@@ -116,7 +116,7 @@ class Processors:
         return table
 
     def like(self, devices: Sequence[Device]) -> Processors:
-        """Return other devices, as many, on the same links; routes are not computed again."""
+        """Return as many other devices on the same links; routes are not computed again."""
         other = Processors(replace(self.platform, devices=tuple(devices)))
         vars(other).update(roads=self.roads, routes=self.routes)
         return other

@@ -115,7 +115,7 @@ def _one_division(problem: StreamProblem, now: CopiedMapping) -> CopiedMapping |
 def _moved(
     problem: StreamProblem, now: CopiedMapping, i: int, p: int, share: float
 ) -> CopiedMapping | None:
-    """Pass a share of the data of copy i to processor p; return None if there are too few."""
+    """Pass a share of the data of copy i to processor p; return None if the share is too small."""
     size = now.copies.high[i] - now.copies.low[i]
     given = min(round(share * size), int(size) - 1)
     if given < LEAST:

@@ -167,9 +167,10 @@ def _settled(
 
 
 def _moved(problem: StreamProblem, found: FoundMapping, seed: int, until: float) -> FoundMapping:
-    """Make random moves that shorten the period where the loads do not include all its parts.
+    """Make random moves that shorten the period, for problems whose loads do not determine it.
 
-    This concerns transit, where processors on a route pay, too, and cycles of filters.
+    Such problems have the reading transit, in which processors on a route pay too, or cycles of
+    filters.
     """
     rng, filters = np.random.default_rng(seed), problem.filters
     part, best = found.part.copy(), found.period

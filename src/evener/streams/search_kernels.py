@@ -332,7 +332,7 @@ def _link(filters, machine, placed, last, b, enough, stamp, state):
 
 @inner(error_model="numpy", counted=False)
 def _is_below(filters, machine, placed, i, a, enough):
-    """Return whether the loads of a, the processor of filter i, and of i's neighbours are below."""
+    """Return whether the loads of a, of i's processor and of i's neighbours are below `enough`."""
     if _load(machine, placed, a) >= enough or _load(machine, placed, placed.part[i]) >= enough:
         return False
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
@@ -343,7 +343,7 @@ def _is_below(filters, machine, placed, i, a, enough):
 
 @inner(error_model="numpy", counted=False)
 def _beside(filters, machine, placed, i, enough, stamp):
-    """Return whether processors of i's neighbours that the tried move does not change are below."""
+    """Return whether loads at i's neighbours that the tried move keeps are below `enough`."""
     for e in range(filters.offsets[i], filters.offsets[i + 1]):
         q = placed.part[filters.ends[e]]
         if placed.mark[q] != stamp and _load(machine, placed, q) >= enough:

@@ -1,4 +1,4 @@
-"""tuned: plans again with measured speeds, for `evener tune` and for programs that measure."""
+"""tuned: plans again with measured speeds, for `evener tune` and programs that measure speeds."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def tuned(
     samples: seconds (k,) that each device computes per iteration on its block of the plan, without
     waiting for others; or the samples of each device, as `read_speeds` returns them. Samples at
     several loads make a curve of speed. A device whose block is empty keeps its speed relative to
-    the others. graph: what the plan divides. notes: of the new plan. Its epsilon is at most EVEN if
-    there is such a plan: with measured speeds, a step lasts as long as the slowest device computes.
+    the others. graph: the graph that the plan divides. notes: notes of the new plan. The new plan's
+    epsilon is at most EVEN if such blocks are found, because a step lasts as long as the slowest
+    device computes.
 
     The new plan is predicted, not measured: keep it if the program is faster with it. Raises
     InputError for a graph or samples that do not belong to the plan, and the errors of `plan`.
@@ -57,7 +58,7 @@ def tuned(
     if plan.graph.get("groups") and taken.graph.together is None:
         raise InputError(
             "the plan keeps vertices together, but the graph has no groups",
-            hint="Read the graph with the plan's option together, or set graph.together.",
+            hint="Read the graph with the plan's option `together`, or set graph.together.",
         )
     options = options_of(plan.options, plan.workload)
     if options.epsilon <= EVEN:
@@ -66,7 +67,7 @@ def tuned(
         even = replace(options, epsilon=EVEN)
         return planned(graph, platform, even, notes=notes, progress=progress)
     except (InfeasibleError, NotFoundError):
-        wider = f"No blocks within {EVEN:.0%} of the measured speeds: within {options.epsilon:.0%}."
+        wider = f"No blocks within {EVEN:.0%} were found: kept the plan's {options.epsilon:.0%}."
         return planned(graph, platform, options, notes=(*notes, wider), progress=progress)
 
 

@@ -115,8 +115,8 @@ class Measured:
     def left_out(self) -> tuple[int, float] | None:
         """The rank without which a step would take less time than with even blocks on all ranks.
 
-        With its seconds per step [s], predicted; None if there is no such rank. A rank less saves
-        the time in MPI only if one rank remains.
+        With the predicted seconds per step [s] without it; None if there is no such rank. Without a
+        rank, the time in MPI is assumed to remain, unless only one rank is left.
         """
         busy = np.flatnonzero(self.units > 0)
         if busy.size < 2:

@@ -79,8 +79,8 @@ def preloaded(words: Sequence[str], folder: Path) -> list[str]:
 
 
 _WHY_NOTHING = (
-    "The program may not use MPI, be linked statically, use another MPI than the "
-    "launcher's, or may have ended before MPI_Init."
+    "Perhaps the program does not use MPI, is linked statically, uses another MPI than the "
+    "launcher's, or ended before MPI_Init."
 )
 
 
@@ -147,7 +147,7 @@ def _compiler(launcher: Launcher) -> str:
     if (in_path := shutil.which("mpicc")) is not None:
         return in_path
     raise ToolError(
-        "measuring an MPI program needs its C compiler mpicc, which is not in PATH", hint=_INSTALL
+        "measuring an MPI program needs mpicc of its MPI, which is not in PATH", hint=_INSTALL
     )
 
 

@@ -126,9 +126,10 @@ def _recognised(
 
 
 def _period(gaps: FloatArray) -> int:
-    """Return the number of gaps after which they repeat, or 0 if they do not.
+    """Return the number of gaps after which the gaps repeat, or 0 if they do not.
 
-    gaps: those of the steady part, as setting up a program makes other calls.
+    gaps: logarithms of the numbers of calls between calls of one kind, in the steady part only, as
+    setting up a program makes other calls.
     """
     variance = gaps.var()
     if variance < 1e-12:

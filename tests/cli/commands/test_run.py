@@ -324,7 +324,7 @@ def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
         (["--family", "DP"], "must be given together"),
         (["--policy", "DP-OH", "--family", "DP"], "which it includes"),
         (["--policy", "DP-XY"], "DP-XY"),
-        (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
+        (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper or a file"),
         (["--policy", "C-PG", "--ratio", "20,paper"], "1 kind of machines but 2 values of r"),
         (["--emulate", "--devices", "cpu:0"], "--emulate does not work with"),
     ],
@@ -378,7 +378,9 @@ def test_the_printed_command_moves_load_off_a_device_that_was_misdescribed(
     assert "--samples" not in advice["sentence"]
     assert main([*words[:-2], "--iterations", "30", "--json"]) == 0
     without = json.loads(capsys.readouterr().out)["advice"]
-    assert without["sentence"].endswith(", which this run writes with --samples run.samples")
+    assert without["sentence"].endswith(
+        "; this run writes these speeds if given --samples run.samples"
+    )
     assert main(shlex.split(advice["command"])[1:]) == 0
     first, second = (
         read_plan(name).certificate.weights for name in ("mesh.plan", "mesh.again.plan")

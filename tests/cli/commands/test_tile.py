@@ -81,7 +81,7 @@ def test_memory_and_nodes_count(evener, tmp_path):
     assert said.code == 0, said.err
     # 0.001 GiB hold 447 blocks of 10 x 10 elements of 24 bytes, of 1,600.
     assert 400 <= int(said.out.splitlines()[1].split()[5]) <= 447
-    assert "Whole nodes need" in said.out
+    assert "The nodes together need" in said.out
     said = evener("tile", "--machine", file, "--size", 400, "--bytes-per-element", 0)
     assert said.code == 2
 

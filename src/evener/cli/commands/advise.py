@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw time over the number of devices, as .png or .svg",
     )
     add_machine_options(parser)
-    add_effort_options(parser, "how many sets of devices are planned, and how carefully")
+    add_effort_options(
+        parser, "number of sets of devices for which a plan is made, and effort of each plan"
+    )
     add_options(parser, WorkloadOptions)
     add_reading_options(parser)
 

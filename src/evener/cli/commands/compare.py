@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stream",
         action="store_true",
-        help="place the filters of a stream graph; --with names methods of `evener map`",
+        help="compare mappings of a stream graph's filters; --with names methods of `evener map`",
     )
     add_stream_reading(parser)
     add_search_seconds(parser)
@@ -51,4 +51,4 @@ def run(args: argparse.Namespace, out: Output) -> int:
         options = kind.comparison_options_from(args, given)
         if options is not None:
             return kind.compare(options, out)
-    raise AssertionError("no kind of plan took the options")
+    raise AssertionError("no kind of plan accepts the options")

@@ -165,7 +165,7 @@ def bash(found: dict[str, Offer]) -> str:
 
 
 def _bash_case(name: str, option: str, values: str, listed: bool) -> str:
-    """Return a case of the bash script; in a list, keep the text before the last comma."""
+    """Return a case of the bash script; for lists, it keeps the text before the last comma."""
     if not listed:
         return f'    "{name} {option}") words="{values}" ;;'
     before = 'local first=""; [[ $current == *,* ]] && first="${current%,*},"'

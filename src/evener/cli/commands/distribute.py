@@ -92,7 +92,7 @@ def _in_memory(options: DistributeOptions, plan: Plan, out: Output) -> dict[str,
 def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[str, Any]:
     """Write the parts without holding the graph in memory.
 
-    UsageError if the file's format needs it.
+    Raises UsageError if a file of this format must be read whole.
     """
     from evener.errors import UsageError
     from evener.io.graphs.streams import WholeNeeded

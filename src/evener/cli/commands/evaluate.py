@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="take the machine, kernel, contract and reading options from this plan; with --edges, "
-        "also the kind of edges; or name this kind: graph, arcs, matrix or file",
+        help="a plan, whose machine, kernel, contract and reading options apply; with --edges, "
+        "either a plan or a kind of edges: graph, arcs, matrix, file",
     )
     parser.add_argument(
         "--edges",
@@ -59,4 +59,4 @@ def run(args: argparse.Namespace, out: Output) -> int:
         options = kind.evaluation_options_from(args, given)
         if options is not None:
             return kind.evaluate(options, out)
-    raise AssertionError("no kind of plan took the options")
+    raise AssertionError("no kind of plan accepts the options")

@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--devices",
         metavar="LIST",
-        help="cores or GPU of each device, as for `evener run`, of any computer (default: a core "
-        "each, a GPU for each device of kind cuda)",
+        help="cores or GPU of each device, as for `evener run`; this computer need not have them "
+        "(default: a GPU for a device of kind cuda, a core for others)",
     )
     add_epsilon(parser)
     add_machine_options(parser)
@@ -113,7 +113,7 @@ def _fits_program(
     for one in least:
         of = "" if one.memory is None else f" of {memory(one.memory)}"
         fits = f"does not fit on {MOST:,}" if one.devices is None else f"fits on {one.devices:,}"
-        out.say(f"{program.name} {fits} {one.kind}{of}, without other devices.")
+        out.say(f"{program.name} {fits} {one.kind}{of}, if no others are used.")
     out.result({"fits": all(not device["short_bytes"] for device in devices),
                 "program": program.name, "vertices": graph.n,
                 "needed_bytes": sum(one.total for one in needed),
@@ -130,7 +130,7 @@ def _fits_program(
 
 
 class _Least(NamedTuple):
-    """Number of devices of a kind and a memory [B] that a program needs; None: more than MOST."""
+    """Number of equal devices (kind, memory [B]) that a program needs; None: more than MOST."""
 
     kind: str
     memory: float | None

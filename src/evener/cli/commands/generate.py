@@ -59,18 +59,19 @@ def _of_streams() -> dict[str, Family]:
         "mesh of CPUs and GPUs, for stream graphs",
         {
             "k": "number of processors, such as 64, 128, ... 4096",
-            "setting": "A (default): CPUs of 4 to 32 lanes, slower GPUs; B: one set of lengths",
+            "setting": "A (default): CPUs with vectors of 4 to 32 values, GPUs with fewer MIPS; B: "
+            "all vector lengths from one set",
         },
     )
     graph = Family(
         _stream_graph,
         "stream graph",
-        "layers of filters, for a machine",
+        "stream graph of layers of filters, for a machine",
         {
             "n": N_FILTERS,
-            "machine": "machine file, on which edges cost CCR times as much as filters",
+            "machine": "machine file; CCR refers to its speeds and links",
             "degree": "edges from a filter, on average (default 4)",
-            "ccr": "mean seconds of an edge over those of a filter (default 0.1)",
+            "ccr": "ratio of an edge's mean seconds to a filter's (default 0.1)",
             "alpha": "sqrt(n) / alpha layers (default 1)",
             "beta": "per cent of filters that suit GPUs (default 50)",
             "gamma": "spread of requirements, 50 times sigma of a lognormal (default 25)",
@@ -180,7 +181,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             notes: tuple[str, ...] = ()
         else:
             if args.memory is not None:
-                raise UsageError(f"--memory is for {ONES_OF_ANY_SIZE} in .ecsr, not packed")
+                raise UsageError(f"--memory is for {ONES_OF_ANY_SIZE} in .ecsr, not compressed")
             made = family.make(**given)
             progress("write", 0.7)
             notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)

@@ -156,7 +156,7 @@ def _prepared(
     launch = launch_of(job, launcher)
     if private is not None and needs_shared_folder(launch, places):
         raise UsageError(
-            "ranks on other computers need a file of the launch",
+            "ranks on other computers must read a file that is written for the launch",
             hint="Give a folder that all of them share: -o FOLDER.",
         )
     kept: list[Path] = []

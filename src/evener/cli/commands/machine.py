@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=4,
         metavar="A",
-        help="devices at a switch, and switches at one above (default 4)",
+        help="devices below each lowest switch, and switches below each higher one (default 4)",
     )
     _add_tree(_kind(kinds, "tree", "nodes of sockets of devices, some of them fast"))
     for name, purpose in TOPOLOGIES.items():
@@ -86,7 +86,8 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
         "--units",
         type=int,
         metavar="N",
-        help="give devices memory in the ratios of Table III; N units are 5/6 of the total",
+        help="give devices memory in the ratios of Table III, scaled so that N units fill 5/6 of "
+        "the total",
     )
     parser.add_argument("--no-memory-caps", action="store_true", help="write no memory")
     parser.add_argument(
@@ -118,12 +119,12 @@ def _add_grid(parser: argparse.ArgumentParser) -> None:
         "--shape",
         required=True,
         metavar="NXxNY[xNZ]",
-        help="devices each way, such as 4x4 or 2x2x3",
+        help="devices along each axis, such as 4x4 or 2x2x3",
     )
     parser.add_argument(
         "--speeds",
         metavar="S,S,...",
-        help="one per device, or one for all (default: by --mips, or 1)",
+        help="speeds, one per device or one for all (default: by --mips, or 1)",
     )
     parser.add_argument(
         "--torus", action="store_true", help="join the ends of each row of three or more"
@@ -140,7 +141,7 @@ def _add_link(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vector-length",
         metavar="L,L,...",
-        help="values per instruction, assigned to devices in turn",
+        help="for stream graphs: values per instruction, assigned to devices in turn",
     )
     parser.add_argument(
         "--alpha-us",

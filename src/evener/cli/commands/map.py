@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpu-behind-host",
         action="store_true",
-        help="send data to and from a device that has a host only through the host's link",
+        help="data to and from a device with a host pass only the link to its host",
     )
     parser.add_argument("--report", type=page, metavar="X.html", help="also write an HTML page")
     parser.add_argument(

@@ -100,7 +100,7 @@ def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
 
 
 def _measure_ratio(options: RatioOptions, out: Output) -> int:
-    """Fit r, over arcs, to PageRank on two devices, here or emulated; print and write it."""
+    """Fit r, as a function of arcs, to PageRank times, here or emulated; print and write it."""
     from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
 
     if options.kernel != "pagerank":
@@ -138,7 +138,7 @@ def _two_devices(options: RatioOptions) -> tuple[Timed, list[str], str]:
     devices = devices_of(options.device)
     if len(devices) != 2:
         raise UsageError(
-            "--ratio here needs two devices, such as --device cpu0,cuda0",
+            "--ratio without --machine needs two devices, such as --device cpu0,cuda0",
             hint="Or emulate a CPU and a GPU by --machine FILE.",
         )
     ends = [Cuda(d.index) if d.kind == "cuda" else d.cpus for d in devices]

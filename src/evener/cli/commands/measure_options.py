@@ -137,7 +137,7 @@ class MeasureOptions(DeviceOptions):
         "choose each load where the model is least certain", default=False, group=LOADS
     )
     n: int | None = option(
-        "choose loads adaptively near the sizes into which N units are divided",
+        "choose loads near the sizes that devices get if N units are divided",
         type=count,
         metavar="N",
         group=LOADS,
@@ -215,7 +215,7 @@ class RatioOptions:
 class TraceOptions:
     """Trace files of a program's run, and facts that they do not record.
 
-    loads: of each file's ranks.
+    loads: the loads of the ranks, one text for each file.
     """
 
     trace: Sequence[str] = option(
@@ -276,7 +276,8 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--time-limit", dest="seconds", type=float, default=default.seconds, metavar="S",
-        help="seconds for all repetitions of a load (default 5); longer ones are stopped",
+        help="seconds for all repetitions of a load (default 5); a repetition that exceeds them is "
+             "stopped",
     )  # fmt: skip
     group.add_argument(
         "--slowest", type=float, default=default.slowest, metavar="SPEED",

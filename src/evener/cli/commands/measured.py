@@ -55,7 +55,7 @@ def show_records(
 
 
 def _times(times: float, what: str) -> str:
-    """Return by how much a load's time differs from that measured alone, or at the start."""
+    """Return as text how much longer a load takes than alone, or at the end than at the start."""
     if what == "alone":
         return f"{_longer(1 / times)} than alone"
     return f"{_longer(times)} at the end than at the start (drift)"
@@ -193,7 +193,8 @@ def show_surfaces(
         elif missing := one.surface()[1]:
             rectangles = plural(len(missing), "rectangle")
             out.note(
-                f"note: {one.name}: {rectangles} not measured; the file repeats the next speed"
+                f"note: {one.name}: {rectangles} not measured; the file states the speed of the "
+                "next lower one, else of the next higher"
             )
     surfaces = plural(sum(bool(one.heights) for one in found), "surface")
     out.say(f"Written: {written} ({surfaces}; unit: {unit})")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXPLAINED = """columns of a file of curves:
   model             the kind of model that the file requests
-  dropped           samples excluded because they violate the shape rule
+  dropped           samples excluded because speeds must rise, concave, then fall
   widest +/-        largest half confidence interval of a sample, over its time
   one speed off by  largest deviation of one constant speed from the curve
   curves differ by  largest deviation of piecewise, shaped and akima from each other
@@ -279,7 +279,7 @@ class SurfaceKind:
         return values
 
     def figure(self, items: Mapping[str, SpeedSurface]) -> Any:
-        """Draw the first ones, in two panels each."""
+        """Draw the first `most_drawn` surfaces, in two panels each."""
         from evener.reporting.speed_plots import draw_surfaces
 
         return draw_surfaces(dict(list(items.items())[: self.most_drawn]))

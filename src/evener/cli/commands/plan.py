@@ -228,10 +228,9 @@ def _run_on_ranks(
 def _on_used(
     make: Callable[[Platform], Planned], platform: Platform, only_used: bool, out: Output
 ) -> Planned:
-    """Return the plan for the platform or, if only_used, for the devices that such a plan uses.
+    """Return the plan for the platform or, if only_used, for its devices that get work.
 
-    In the latter case a plan is made as if the machine had no other devices, and again as long as
-    it leaves some unused.
+    With only_used, plans are made for ever fewer devices until a plan uses all of its devices.
     """
     import numpy as np
 
@@ -413,7 +412,7 @@ def split_for(
 
 
 def without_vertices(error: EvenerError) -> str:
-    """Return a sentence on why no plan has blocks of vertices, so that edges are divided."""
+    """Return a sentence: no plan with blocks of vertices exists, and why; edges are divided."""
     return f"Blocks of edges: there is no plan with blocks of vertices: {error.message}"
 
 

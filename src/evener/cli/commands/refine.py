@@ -68,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--fixed", metavar="FILE",
-        help="vertices that keep their block: 1 for each of them, 0 for others, one number a line, "
-        "a column of a table (FILE:COLUMN) or .npy",
+        help="file of vertices that must keep their block: for each vertex 1 (keeps it) or 0; one "
+             "number a line, a column of a table (FILE:COLUMN) or .npy",
     )  # fmt: skip
     add_effort_options(parser)
     add_judging_options(parser)
@@ -136,8 +136,8 @@ def _refuse_plan(output: str, to: str) -> None:
     if output.lower().endswith(".plan"):
         raise UsageError(
             f"{output} would not be a plan: refine writes a partition in the format {to}",
-            hint="Name it X.part, for example. `evener evaluate GRAPH X.part --as OLD.plan` judges "
-            "it by the plan it comes from.",
+            hint="Name it X.part, for example. `evener evaluate GRAPH X.part --as OLD.plan` "
+            "evaluates it with the machine and contract of OLD.plan.",
         )
 
 
@@ -164,8 +164,8 @@ def _refined(
 ) -> tuple[Enforced, Partition]:
     """Return the partition after repair, and after refinement.
 
-    divided: the graph as it was read, and the workload. A contract for seconds only limits memory:
-    then each block keeps about the work that it had.
+    divided: the graph as it was read, and the workload. If the contract is for seconds, it limits
+    memory only; each block then keeps about its work.
     """
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.refine import own_contract, refine, scored

@@ -52,8 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance around each size; with --hierarchical the relative difference of times at "
-        "which nodes count as balanced, and half of it within nodes (default 0.03)",
+        help="tolerance around each size; with --hierarchical, nodes are balanced if their times "
+        "differ by at most this share, the devices of a node by at most half of it (default "
+        "0.03)",
     )
     parser.add_argument(
         "--hierarchical",

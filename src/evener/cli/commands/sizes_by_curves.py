@@ -42,18 +42,21 @@ class CurveOptions:
     method: str = option(
         "how curves become sizes: constant, gpa, npa, exact or auto (default auto)", metavar="NAME"
     )
-    low: str | None = option("minimum size, one for all or one each (default 0)", metavar="U,U,...")
+    low: str | None = option(
+        "minimum size: one number for all devices, or one per device (default 0)", metavar="U,U,..."
+    )
     high: str | None = option(
-        "maximum size, one for all or one each (default: the capacity)", metavar="U,U,..."
+        "maximum size: one number for all devices, or one per device (default: the capacity)",
+        metavar="U,U,...",
     )
     fixed_seconds: str | None = option(
-        "time that each iteration costs a device that takes part, one for all or one each "
-        "(default 0)",
+        "seconds that an iteration costs a device in use at any size: one number for all devices, "
+        "or one per device (default 0)",
         metavar="S,S,...",
     )
     shared_seconds: str | None = option(
-        "time that each device that takes part costs all devices: leaves out devices that are not "
-        "worth using (default 0)",
+        "seconds that each device in use costs all devices in an iteration; devices not worth this "
+        "cost are left out (default 0)",
         metavar="S,S,...",
     )
     explain: bool = option(
@@ -270,7 +273,7 @@ def run_by_level(
     if options.shared_seconds or options.explain:
         raise UsageError("--shared-seconds and --explain do not work with --hierarchical")
     if options.epsilon == 0:
-        raise UsageError("--hierarchical needs an --epsilon above zero, to which times must agree")
+        raise UsageError("--hierarchical needs an --epsilon above zero: times must agree within it")
     devices = curved_devices(machine, out)
     platform = devices.platform
     places = [] if platform is None else _places(platform)
@@ -381,7 +384,7 @@ def run_matrix(
         if given:
             raise UsageError(f"{name} does not work with --matrix")
     if options.epsilon == 0:
-        raise UsageError("--matrix needs an --epsilon above zero, to which times must agree")
+        raise UsageError("--matrix needs an --epsilon above zero: times must agree within it")
     devices = curved_devices(machine, out)
     nodes = _nodes(devices)
     fixed = options.terms(devices, 1).fixed
@@ -403,7 +406,7 @@ def run_matrix(
 
 
 def _nodes(devices: CurvedDevices) -> list[MatrixNode]:
-    """Return devices grouped by the first part of their locations; others are single nodes."""
+    """Return devices grouped by the first part of `at`; a device without `at` is one node."""
     at = [device.at for device in devices.platform.devices] if devices.platform else []
     if not any(at):
         raise UsageError(

@@ -1,4 +1,5 @@
-"""`evener sizes --measure KERNEL --dynamic`: sizes by measuring, without models (dyparter)."""
+"""`evener sizes --measure KERNEL --dynamic`: sizes by measuring, without models (FuPerMod's
+dyparter)."""
 
 from __future__ import annotations
 
@@ -171,7 +172,7 @@ def _show(found: MeasuredSizes, options: MeasuringOptions, n: int, out: Output) 
     out.table(["device", "size", "units/s", "time"], rows, most=MAX_ROWS, what="devices")
     balanced = f"balanced to {options.epsilon:g}" if search.converged else search.outcome
     number = next(i for i, seen in enumerate(search.history, 1) if seen is best)
-    faster = f"; step {number} took least" if number < len(search.history) else ""
+    faster = f"; step {number} took the least time" if number < len(search.history) else ""
     out.say(
         f"{units(n)} units on {plural(len(found.names), 'device')}: all done after "
         f"{duration(best.makespan)}, imbalance {_spread(best)}; {balanced} after "
@@ -217,7 +218,7 @@ NEVER = ("matrix", "hierarchical", "fixed_seconds", "shared_seconds", "explain")
 
 
 def given_from(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
-    """Return the subset of these options that is given, as written."""
+    """Return those of these options that the user gave, as written: --name."""
     return [f"--{name.replace('_', '-')}" for name in options if getattr(args, name)]
 
 
@@ -272,7 +273,9 @@ class MeasuringOptions(DeviceOptions):
 
 def add_measuring_options(parser: argparse.ArgumentParser) -> None:
     """Add the options: the kernel to measure, the devices, and the precision of a step."""
-    group = parser.add_argument_group("by measuring this computer, or all ranks of mpiexec")
+    group = parser.add_argument_group(
+        "sizes by measuring this computer, or the computers of all ranks of mpiexec"
+    )
     add_options(group, MeasuringOptions)
     add_precision(parser)
     add_options(parser, KernelOptions)
@@ -294,5 +297,5 @@ def measuring_options_from(args: argparse.Namespace) -> MeasuringOptions | None:
         )
     _refuse("does not work with --measure", *given_from(args, NEVER))
     if args.epsilon == 0:
-        raise UsageError("--dynamic needs an --epsilon above zero, to which times must agree")
+        raise UsageError("--dynamic needs an --epsilon above zero: times must agree within it")
     return options_from(args, MeasuringOptions, method=args.method or "auto")

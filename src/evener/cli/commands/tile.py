@@ -68,12 +68,14 @@ class TileOptions:
         metavar="C",
     )
     sizes: str = option(
-        "1.5d, guillotine and hierarchical: how areas follow speed models (default exact)",
+        "1.5d, guillotine and hierarchical: how areas are computed from speed models (default "
+        "exact)",
         choices=SIZES,
         default="exact",
     )
     slices: bool = option(
-        "hierarchical: divide each lowest place into columns of one device each", default=False
+        "hierarchical: each device of a node gets whole columns of the node's rectangle",
+        default=False,
     )
     bytes_per_element: float = option(
         "bytes of memory for an element of A, B and C together (default 24)",
@@ -152,8 +154,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 class _Devices(NamedTuple):
     """The devices as `evener tile` uses them.
 
-    names; speeds: numbers, models or surfaces; locations in the machine's tree; curves; fixed [s].
-    platform: None if only a speeds file is given.
+    speeds: numbers, models or surfaces. places: locations in the machine's tree. curves: the
+    samples. fixed [s]: of a device in use. platform: None if only a speeds file is given.
     """
 
     names: list[str]
@@ -222,7 +224,7 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
     if not any(devices.places):
         return None
     shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
-    out.say(f"Whole nodes need {shared:,} rows and columns of blocks in a step")
+    out.say(f"The nodes together need {shared:,} rows and columns of blocks in a step")
     return shared
 
 

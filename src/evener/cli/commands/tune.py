@@ -254,8 +254,8 @@ def _say(one: TunedRound, out: Output) -> None:
     measured, steps = one.measured, one.measured.steps
     if steps.mark is None:
         out.note(
-            "note: no steps were recognised by collective calls: seconds are of "
-            "{len(steps.seconds)} equal pieces of the run; --step-every N defines a step"
+            "note: no steps were detected, because collective calls do not repeat: seconds are "
+            "those of {len(steps.seconds)} equal pieces of the run; --step-every N defines steps"
         )
     rows = [
         [rank, device.name, f"{measured.units[rank]:,.0f}", f"{measured.computing[rank]:.3g}",
@@ -268,7 +268,10 @@ def _say(one: TunedRound, out: Output) -> None:
     gain, low, high = measured.gain
     marked = "" if steps.mark is None else f" ({steps.found:,} steps; one is {steps.mark})"
     out.say(f"A step takes {measured.seconds:.4g} s{marked}.")
-    out.say(f"Blocks by these speeds: {gain:.2f} times as fast ({low:.2f} to {high:.2f}).")
+    out.say(
+        f"Blocks sized by these speeds are predicted to be {gain:.2f} times as fast ({low:.2f} "
+        f"to {high:.2f})."
+    )
     for reason in measured.reasons:
         out.say(f"  {reason}")
 

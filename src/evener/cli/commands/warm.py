@@ -42,7 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--level",
         choices=sorted(LEVELS),
-        help="compile for all processors of this level, for --pack (default: for this processor)",
+        help="with --pack: compile for all processors of this architecture level (default: for "
+        "this processor)",
     )
 
 

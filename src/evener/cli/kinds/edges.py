@@ -84,9 +84,10 @@ def read_edges_as(
 
 
 def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) -> EdgeOptions:
-    """Return the options with which `plan`, read from `file`, read its edges, for the file `path`.
+    """Return the options with which `plan` read its edges, to read them again from `path`.
 
-    Options in `given` take precedence. Raises InputError if the plan contains unknown read options.
+    Options in `given` take precedence; `file`, the plan's file, is named in errors. Raises
+    InputError if the plan contains unknown read options.
     """
     record = plan.options.get("reading", {})
     recorded = recorded_options(record if isinstance(record, Mapping) else {}, file)
@@ -261,7 +262,7 @@ def _platform(options: EdgeEvaluationOptions, plan: EdgePlan | None, out: Output
 def _own_contract(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, inputs: Mapping[str, str]
 ) -> Contract | None:
-    """Return the plan's contract if it applies: its own file, machine and epsilon; else None."""
+    """Return the plan's contract if its own graph, machine and epsilon are used; else None."""
     if plan is None or options.epsilon is not None or options.machine.given:
         return None
     return plan.contract if is_its_input(plan, inputs) else None

@@ -184,7 +184,7 @@ def evaluation_options_from(
 
 
 def evaluate(options: StreamEvaluationOptions, out: Output) -> int:
-    """Read both, recount, print the time of an iteration with this mapping."""
+    """Read stream graph and mapping, recount, print the time of an iteration."""
     from evener.io.dataflow.reading import read_stream_graph
     from evener.io.plans.stream_plan import read_stream_plan
     from evener.planning.stream import evaluate_filters, problem_of
@@ -370,7 +370,7 @@ def replay(file: PlanFile, out: Output) -> int:
     except (KeyError, TypeError, UsageError) as error:
         raise InputError(f"holds invalid options: {error}", file=file.plan) from error
     timed = old.options.get("seconds") is not None
-    why = " (its search had a time limit, so each run ends elsewhere)" if timed else ""
+    why = " (its search had a time limit, so results may differ)" if timed else ""
     where = f"on another device{why}"
     found = differences((old, new), (old.part, new.part), "filters", where, _record)
     return say_replayed(file.plan, app, found, out, is_its_input=is_its_input(old, new.inputs))

@@ -1,4 +1,4 @@
-"""What commands do with a plan of any kind, and what the user states for that."""
+"""The functions that every kind of plan defines for commands, and their arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """A plan's file, the file that the plan was made from (or None), and how to read that again."""
+    """A plan's file, the file that the plan was made from (or None), how to read the latter."""
 
     plan: str
     source: str | None
@@ -53,8 +53,8 @@ class ExportOptions:
 class PlanKind(Protocol):
     """A kind of plan; its modules define these functions.
 
-    Functions with `out` print to it and return the exit code. The options of evaluate and compare
-    are None if the command line is of another kind. given: the arguments that differ from their
+    Functions with `out` print to it and return the exit code. The two functions that return options
+    return None if the command line is of another kind. given: the arguments that differ from their
     defaults, name -> as written.
     """
 

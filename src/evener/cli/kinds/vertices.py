@@ -611,7 +611,7 @@ def _export_part(file: PlanFile, to: str, output: str, out: Output) -> int:
     out.say(f"Written: {output}")
     if to == "vtu" and reading is not None and _has_polyhedra(reading):
         out.note(
-            f"note: {output} holds polyhedra: ParaView and VTK read them; meshio mixes up or "
+            f"note: {output} contains polyhedra: ParaView and VTK read them; meshio confuses or "
             "refuses polyhedra of different shapes"
         )
     out.result({"written": output, "format": to, "vertices": plan.partition.n})

@@ -28,7 +28,7 @@ OBJECTS_PER_COLLECTION = 20_000
 
 
 class Compiled:
-    """Compilations since `watch`: names of kernels, in the order of their begin, and wall time."""
+    """Compilations since `watch`: kernels' names, in the order in which they began; wall time."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -120,8 +120,8 @@ def _sooner() -> Iterator[tuple[type, str, Any]]:
 
     Numba hashes and compares sets of flags some 500,000 times, and each time builds dictionaries of
     all flags, although few are set; its hashes only depend on the flags' names. Numba searches all
-    parts of a statement for variables, although most parts contain none. No class is registered
-    with Numba's abstract types, so Python's own check suffices.
+    parts of a statement for variables, although most parts contain none. Numba's abstract types
+    allow registered subclasses, but there are none, so the faster check of `type` suffices.
     """
     from numba.core.ir import Inst, Var
     from numba.core.targetconfig import TargetConfig

@@ -29,7 +29,7 @@ def triangles() -> Mesh:
 
 
 def dividing() -> None:
-    """Plan a mesh for different devices: for the least cut, for the least time, and by a kernel."""
+    """Plan a mesh for different devices: for least cut, for least time, for SpMV's least time."""
     from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
 
@@ -56,7 +56,7 @@ def repairing() -> None:
 
 
 def cutting() -> None:
-    """Refine borders; group blocks that are refined separately, as on large meshes."""
+    """Refine borders, also of groups of blocks one after the other, as on large meshes."""
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.refinement.cutting import cut_anew
     from evener.partitioning.refinement.fm import grouped

@@ -38,7 +38,7 @@ from evener.platforms.platform import Device, Platform
 
 
 def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
-    """Plan for a machine `many` times as large; mapping has its own rehearsal."""
+    """Plan for a machine `many` times as large, without mapping, which has its own rehearsal."""
     from evener.planning.in_memory import plan
     from evener.planning.options import PlanOptions
 
@@ -168,7 +168,7 @@ def _repair(
     high: ArrayLike,
     graph: Graph | None = None,
 ) -> None:
-    """Repair a graph, or else a path with these weights; ignore infeasible repairs."""
+    """Repair blocks of a graph, or of a path with these weights; ignore infeasible repairs."""
     from evener.partitioning.enforce import enforce
 
     part, low, high = np.asarray(part, np.int32), np.asarray(low, float), np.asarray(high, float)
@@ -281,7 +281,7 @@ def stream_programs() -> None:
 
 
 def streams() -> None:
-    """Map the filters of a random stream graph, one by one and by search."""
+    """Map the filters of a random stream graph by the greedy method, and by search."""
     from evener.planning.stream import MapOptions, map_filters
     from evener.streams.generating import GraphParameters, random_machine, random_stream_graph
     from evener.streams.methods import MethodOptions, placed_by
@@ -345,7 +345,7 @@ def files() -> None:
 
 
 def distributing() -> None:
-    """Distribute graphs over devices, all at once and one only, and solve systems on them.
+    """Make the parts of graphs for all devices, and for one device; solve systems on them.
 
     Ghosts' values, of 4 and of 8 bytes, are sent to owners.
     """

@@ -102,7 +102,8 @@ def places() -> Iterator[Graph]:
 
 
 def weighted(graph: Graph, alike: bool = False) -> Iterator[Graph]:
-    """Yield `graph` with weights of every type; alike: vertices and edges have the same type.
+    """Yield `graph` with weights of every type; alike: only with equal types for vertices and
+    edges.
 
     Equal types suffice if the same kernels have divided another graph with all pairs of types.
     """

@@ -87,7 +87,8 @@ def _linked() -> Platform:
 
 
 def rows_on_ranks() -> None:
-    """Make graphs of distributed rows, weighted or not, ordered or not; find errors in them."""
+    """Make graphs whose rows are on ranks, weighted or not, in order or not; find errors in such
+    graphs."""
     from evener.running.comm import run_threads
     from evener.sliced.blocks import SlicedOptions, sliced_blocks
     from evener.sliced.curve_order import locality

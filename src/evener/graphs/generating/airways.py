@@ -1,10 +1,11 @@
 """A mesh similar to that of a respiratory system: prisms in tubes that fork.
 
-[LDHT]_ uses alyaTestCaseA and B, meshes of airways with 3.96 edges per vertex. Points in layers of
-prisms have as many: three in the layer, one along the tube. These meshes are not public; this
-module makes a tree of straight tubes, each filled with layers of prisms, with the same number of
-points in every tube. Lengths and radii follow Weibel's symmetric model [Weibel63]_; planes of forks
-alternate. At the end of a tube, its points are joined to the nearest points of the two next tubes.
+[LDHT]_ uses alyaTestCaseA and B, meshes of airways with 3.96 edges per vertex. Layers of prisms
+have about as many per point: three in the layer, one along the tube. These meshes are not public;
+this module makes a tree of straight tubes, each filled with layers of prisms, with the same number
+of points in every tube. Lengths and radii follow Weibel's symmetric model [Weibel63]_; planes of
+forks alternate. At the end of a tube, its points are joined to the nearest points of the two next
+tubes.
 """
 
 from __future__ import annotations

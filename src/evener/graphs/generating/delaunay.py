@@ -96,7 +96,7 @@ def _graph_of_tetrahedra(points: FloatArray, simplices: IntArray) -> Graph:
 
 
 def dual_graph(made: Triangulation, order: IntArray | None = None) -> Graph:
-    """Return the graph of the simplices, neighbours across a facet; coordinates: their centres.
+    """Return the graph of the simplices, joined if they share a facet; coordinates: their centres.
 
     order (t,): order[i] is the simplex that becomes vertex i; None: along the Hilbert curve.
     """
@@ -141,8 +141,8 @@ def quadtree_cloud(
 ) -> tuple[FloatArray, FloatArray]:
     """Return n points (n, 2) in the square at `corner`, and their spacings (n,).
 
-    The cells that are largest relative to the wanted spacing are split in four until enough cells
-    count: the final spacings are proportional to the wanted ones. Each cell gives one point,
+    The cells that are largest relative to the wanted spacing are split in four, until there are
+    enough cells: final spacings are proportional to the wanted ones. Each cell gives one point,
     displaced from its centre.
     """
     centres, sides = _split(np.array([corner]) + side / 2, np.array([side]))
@@ -255,12 +255,12 @@ def tetrahedron_mesh(n: int, seed: int) -> Mesh:
 
 
 def triangle_dual(n: int, seed: int) -> Graph:
-    """Return the graph of the cells of triangle_mesh, neighbours across an edge."""
+    """Return the graph of the cells of triangle_mesh, joined if they share an edge."""
     return dual_graph(_uniform(n, 2, seed))
 
 
 def tetrahedron_dual(n: int, seed: int) -> Graph:
-    """Return the graph of the cells of tetrahedron_mesh, neighbours across a face."""
+    """Return the graph of the cells of tetrahedron_mesh, joined if they share a face."""
     return dual_graph(_uniform(n, 3, seed))
 
 

@@ -127,7 +127,7 @@ def check_shares(a: float, b: float, c: float) -> None:
 def rmat_labels(scale: int, count: int, seed: int) -> npt.NDArray[np.int32]:
     """Return the vertex numbers (2^scale,) that `rmat` assigns after it drew `count` edges.
 
-    The random generator is advanced past these draws without making them: two draws take 64 bits.
+    The generator skips these draws without making them: every two draws are one step of 64 bits.
     """
     rng = random_source(seed)
     draws = scale * count
@@ -145,7 +145,8 @@ def rmat_ends(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return the tails and heads (count,) of arcs of an R-MAT graph, with labels not permuted.
 
-    Small numbers have high degrees; loops and repeated arcs are kept. shares: a, b and c of `rmat`.
+    Vertices with small numbers have high degrees; loops and repeated arcs are kept. shares: a, b
+    and c of `rmat`.
     """
     u, v = np.empty(count, np.int32), np.empty(count, np.int32)
     for first in range(0, count, CHUNK):

@@ -40,8 +40,8 @@ class RankJob:
 class Launch:
     """How a job is started.
 
-    files: text by name; scripts are run by `sh`. command: starts the job. direct: starts the job
-    and waits for its end, if that needs another command.
+    files: text by name; scripts are run by `sh`. command: starts the job. direct: the command that
+    also waits for the job's end; empty if `command` itself waits.
     """
 
     files: dict[str, str]

@@ -16,7 +16,7 @@ from evener.integrations.launching.rank_script import OF_ANY, wrapped
 
 
 def plain_launch(job: RankJob, launcher: Launcher) -> Launch:  # noqa: ARG001 - of any launcher
-    """Return the hosts rank by rank, and as command what the launcher must run as each rank."""
+    """Return a Launch: its file lists hosts by rank; its command is what each rank must run."""
     script, program = wrapped(job, OF_ANY, binds=True)
     return Launch({HOSTS: "".join(f"{place.host}\n" for place in job.places), **script}, program)
 

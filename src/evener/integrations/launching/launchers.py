@@ -55,10 +55,10 @@ class Launcher:
 def launcher_of(kind: str | None = None, program: str | None = None) -> Launcher:
     """Return the launcher of a kind, or the first one found; its version is empty if not found.
 
-    kind: one of KINDS, or None: whichever `mpirun` or `mpiexec` is, else Slurm. program: the
-    launcher to use, a path or a name. Raises UsageError for an unknown kind, or a program of
-    another kind; ToolError if the program is not a known launcher, or if no kind is given and none
-    is found.
+    kind: one of KINDS, or None: the kind of the first `mpirun` or `mpiexec` in PATH, else Slurm.
+    program: the launcher to use, a path or a name. Raises UsageError for an unknown kind, or a
+    program of another kind; ToolError if the program is not a known launcher, or if no kind is
+    given and none is found.
     """
     if kind is not None:
         one_of("launcher", kind, KINDS)

@@ -16,8 +16,8 @@ FIRST_MAPPED = (5, 0, 2)
 def launch(job: RankJob, launcher: Launcher) -> Launch:
     """Return the launch of the ranks by mpiexec.
 
-    Hydra takes one list of cores, for the first, second, ... rank of every host. It is used if it
-    is right for every host; otherwise a script binds each rank that has cores.
+    Hydra takes one list of cores, for the first, second, ... rank of every host. The launch uses
+    this list if it suits every host; otherwise a script binds each rank that has cores.
     """
     hosts = by_host(job.places)
     lists = {tuple(place.cores for place in own) for own in hosts.values()}

@@ -21,7 +21,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 class RankPlace:
     """Where a rank runs. cores: empty means any core; gpu: index, UUID, or None if not stated.
 
-    kind: of its device, for programs that take another option on each kind.
+    kind: the kind of the rank's device, for programs whose options depend on it.
     """
 
     rank: int

@@ -1,6 +1,6 @@
 """The script that a rank runs before the program: it binds the rank, and selects its GPU.
 
-It also fills in KIND, where the program's words contain it.
+In the program's words, it also replaces KIND by the kind of the rank's device.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KIND = "{kind}"  # in a word of the program: the kind of the rank's device
 def wrapped(
     job: RankJob, variables: Sequence[str], *, binds: bool
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the script's file, and the command that runs the program by it.
+    """Return the script's file, and the command that runs the program through it.
 
     If the script has nothing to do, return no file and the program itself. variables: names of
     environment variables; the first variable that is set holds the rank. binds: whether the script

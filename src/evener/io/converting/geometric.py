@@ -99,7 +99,7 @@ class GeometricGraph:
             yield self._listed(square)
 
     def _levels(self, extents: FloatArray, degree: float, memory: int) -> int:
-        """Return how often to halve squares: until adjacent ones fit in memory or are narrow."""
+        """Return how often to halve squares to save memory; they stay wider than the radius."""
         each = BYTES_A_POINT + BYTES_A_NEIGHBOUR * degree
         together = 3**self.dim
         levels = 0

@@ -1,4 +1,4 @@
-"""Reads METIS lists without weights and comments; lists_kernels.read_metis reads all others."""
+"""Reads METIS lists without weights and comments; io.graphs.lists_kernels reads all others."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -15,8 +15,8 @@ def read_plain(data, pos, n, first, xadj, adjncy, where):
     """Read the lists of the vertices from `first` on, from the offset `pos` on.
 
     data ends with a line end. Reads until the text or xadj ends; where = (lines read, offset after
-    them). Returns ODD if a list is not of ascending neighbours in range: it is another kind of
-    list, or wrong.
+    them). Returns ODD if a list contains anything but ascending neighbours in range: then it is of
+    another kind, or wrong.
     """
     end = data.size
     row, edge, rows = 0, 0, xadj.size - 1

@@ -20,7 +20,7 @@ def bits_in(word):
 
 @njit(cache=True, nogil=True, counted=False)
 def mark(ends, low, bits):
-    """Set the bits of numbers; bit 0 is the number `low`."""
+    """Set the bits of the numbers `ends`; bit 0 stands for the number `low`."""
     for i in range(ends.size):
         place = ends[i] - low
         bits[place >> 6] |= np.uint64(1) << np.uint64(place & 63)

@@ -58,7 +58,8 @@ class VertexFiles:
             columns = 1 if weights.ndim == 1 else weights.shape[1]
         if self.constraint is not None and not 0 <= self.constraint < max(columns, 1):
             raise UsageError(
-                f"there is no weight {self.constraint}: numbers are 0 to {max(columns, 1) - 1}"
+                f"there is no weight {self.constraint}: weights are numbered 0 to "
+                f"{max(columns, 1) - 1}"
             )
         column = self.constraint if columns > 1 else None
         if weights is not None and column is not None:

@@ -196,7 +196,7 @@ class CsrFile:
         return found if c == 1 else found.reshape(last - first, c)
 
     def _offsets(self, first: int, last: int, into: str) -> tuple[IntVector, int]:
-        """Return the offsets (r + 1,) of the rows, from 0, and the first row's offset in the file.
+        """Return the offsets (r + 1,) of the rows, from 0, and the first row's offset in adjncy.
 
         One more offset on either side is read and checked, so that a wrong offset at the end of the
         range is detected before it causes a large read.

@@ -12,7 +12,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 @njit(cache=True, nogil=True, counted=False)
 def check_rows(first, xadj, adjncy, n, where):
-    """Check the lists of rows `first` on: in range, ascending, no loops; where = (row, neighbour).
+    """Check rows `first` on: in range, ascending, no loops; where: a wrong (row, neighbour).
 
     xadj (r + 1,) from 0.
     """

@@ -1,9 +1,9 @@
 """Reads and writes stream graphs in Graphviz's DOT: with costs as attributes, or StreamIt's rates.
 
 Costs: `scalar`, `vector`, `stateful` and "needs.NAME" of nodes, `bytes` and `tokens` of edges;
-every node needs a `scalar`, every edge `bytes`. Evener reads names of all kinds but HTML, chains
-`a -> b -> c`, attributes, defaults (`node [...]`), subgraphs as groups of statements, and comments;
-it skips ports. A subgraph as an edge's end is refused.
+every node needs a `scalar`, every edge `bytes`. Evener reads chains `a -> b -> c`, attributes,
+defaults (`node [...]`), subgraphs as groups of statements, comments, and all names except HTML
+names; it skips ports. A subgraph as an edge's end is refused.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ def _tokens(source: Source) -> Iterator[_Token]:
 class _Statements:
     """Reads the statements of a `digraph`; a stack holds the defaults of nested groups.
 
-    number: of each node, by its name, in the order of the file; of_node: the attributes of each;
-    ends: the two nodes of each edge; of_edge: its attributes.
+    number: the number of each node, by name, in file order; of_node: the attributes of each node;
+    ends: the two nodes of each edge; of_edge: the attributes of each edge.
     """
 
     def __init__(self, source: Source) -> None:

@@ -23,9 +23,10 @@ NUMBERS = ("metis", "npy", "npz")  # formats that hold only the numbers of devic
 def write_placed(path: str | Path, plan: StreamPlan, to: str, colours: Sequence[str] = ()) -> None:
     """Write the device of each filter in the format `to`, a key of PLACED or one of NUMBERS.
 
-    csv: lines `filter,block,device`; json: names, numbers and figures; dot: the stream graph with
-    the device of each filter as an attribute and as a CSS colour from `colours` (k,); metis: one
-    number per line. Raises UsageError for other formats, InputError for names that DOT cannot hold.
+    csv: lines `filter,block,device`; json: names, the device numbers, and the plan's times; dot:
+    the stream graph with the device of each filter as an attribute and as a CSS colour from
+    `colours` (k,); metis: one number per line. Raises UsageError for other formats, InputError for
+    names that DOT cannot hold.
     """
     formats = (*PLACED, *NUMBERS)
     if to not in formats:

@@ -166,7 +166,7 @@ def _shared(written: Mapping[str, float], read: Mapping[str, float]) -> float:
 
 
 def _number(source: Source, text: str | None, what: str) -> float:
-    """Parse a text as a number; raise InputError, which mentions `what`, if it is not one."""
+    """Parse a text as a number; raise InputError, which mentions `what`, if it is not a number."""
     value = number_in(text or "")
     if value is None:
         raise source.error(f"needs a number as {what}")

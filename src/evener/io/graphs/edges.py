@@ -349,7 +349,7 @@ class EdgeStream(TextStream):
 def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
     """Return CSV with a header; vertices are written as their labels, if they have labels.
 
-    Each arc of a directed graph is a line, or each edge of an undirected one.
+    Each line is an arc of a directed graph, or an edge of an undirected graph.
     """
     u = np.repeat(np.arange(graph.n), graph.degrees)
     kept = (u < graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)

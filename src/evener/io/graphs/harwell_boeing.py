@@ -81,7 +81,7 @@ def entries(source: Source, *, with_values: bool = False) -> Entries:
 def _stored(
     source: Source, head: _Header, *, with_values: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any] | None]:
-    """Return rows and columns from 0, and values; None for a pattern or if not requested."""
+    """Return rows and columns from 0, and values (None for a pattern, or if not requested)."""
     pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
     indices, pos_of_values = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():

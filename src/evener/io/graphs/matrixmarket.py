@@ -139,7 +139,7 @@ def header_of(source: Source) -> MatrixHeader:
 
 
 def _entries(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entries:
-    """Return rows and columns, from 0, and values; None for a pattern or if not requested.
+    """Return rows and columns, from 0, and values (None for a pattern, or if not requested).
 
     Complex values are replaced by zeros.
     """

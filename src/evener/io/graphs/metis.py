@@ -42,7 +42,7 @@ class MetisHeader:
 
 
 def recognises(source: Source) -> bool:
-    """Return whether a header comes first and, without METIS's suffix, fits the lines below."""
+    """Return whether a header comes first; without METIS's suffix it must fit the lines below."""
     found = next(text.lines(source, b"%"), None)
     if found is None or not source.is_text:
         return False

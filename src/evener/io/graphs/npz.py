@@ -196,7 +196,7 @@ def _coordinates_of(
         or indptr[-1] != indices.size
         or (np.diff(indptr) < 0).any()
     ):
-        raise source.error(f"indptr must increase from 0 to {indices.size} in {n + 1} steps")
+        raise source.error(f"indptr must increase from 0 to {indices.size} with {n + 1} entries")
     lists = np.repeat(np.arange(n), np.diff(indptr))
     return (lists, indices) if kind == "csr" else (indices, lists)
 
@@ -228,7 +228,7 @@ def stream(head: Window, *, directed: bool) -> ArchiveStream:
         raise head.error(error.message, hint=error.hint) from error
     for header in (ends, *([] if weights is None else [weights])):
         if len(header.shape) != 1 or header.dtype.kind not in ("iu" if header is ends else "iuf"):
-            raise head.error("contains no lists of numbers")
+            raise head.error("has an adjncy or adjwgt that is not a list of numbers")
     check_offsets(as_integers(xadj, "xadj"), ends.shape[0])
     if weights is not None and weights.shape != ends.shape:
         raise head.error(f"has {weights.shape} weights for {ends.shape} arcs")

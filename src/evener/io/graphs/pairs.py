@@ -39,7 +39,7 @@ class Pairs:
 class Layout:
     """Where the lines begin, their number of fields, and whether they begin with whole numbers.
 
-    header: the numbers in a preceding line that counts them; empty if there is none.
+    header: the numbers in a header line, which states counts; empty if there is none.
     """
 
     start: int

@@ -69,8 +69,8 @@ def past_number(data, pos, end):
 def read_value(data, pos, form, keeps, where):
     """Return (code, value, offset after it) of the value at `pos`.
 
-    In EDGES the value is a weight. keeps: whether values of a matrix are used; if not, only their
-    bytes are checked.
+    If `form` is EDGES, the value is a weight. keeps: whether values of a matrix are used; if not,
+    only their bytes are checked.
     """
     code, value, after = OK, 0.0, pos
     if form == EDGES:
@@ -88,10 +88,11 @@ def read_pairs(data, pos, end, n_columns, form, marks, limits, u, v, w, where):
     """Read lines of two whole numbers and n_columns - 2 values, from `pos` to the line end `end`.
 
     limits: the lowest number, and the highest first and second number of a line. Values are stored
-    in w; if w is empty, they are only checked. A value of EDGES is a weight >= 0; other values may
-    be any number. ENTRIES (Matrix Market) count from 1. Lines that begin with % are skipped. marks:
-    None for Matrix Market: only blanks separate fields; True: , ; | do, too, # begins a comment,
-    and text from { on is ignored. where[1]: number of lines.
+    in w; if w is empty, they are only checked. If `form` is EDGES, values are weights >= 0; else
+    they may be any numbers. If it is ENTRIES (Matrix Market), rows and columns count from 1. Lines
+    that begin with % are skipped. marks: None for Matrix Market: only blanks separate fields; True:
+    , ; | separate fields, too; # begins a comment, and text from { on is ignored. where[1]: number
+    of lines.
     """
     lowest, highest_u, highest_v = limits
     first, checked_alone, count = int(form == ENTRIES), form != EDGES and w.size == 0, 0

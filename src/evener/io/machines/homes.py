@@ -18,7 +18,7 @@ Home = dict[str, Any]  # fields of a Device: host, node, cores, gpu
 def homes_of(
     table: Mapping[str, Any], index: int, names: Sequence[str], counts: Mapping[str, int]
 ) -> list[Home]:
-    """Return the location of each device, called `names`, of the index-th table.
+    """Return the location of each device of the index-th table; names: the devices' names.
 
     If the table has host_GB_per_s, `host` is the device's host device, else its node. counts:
     number of devices of each table by name, 0 for a single device. Raises TableError with the wrong

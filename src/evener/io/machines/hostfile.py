@@ -21,7 +21,7 @@ def read_hostfile(path: str | Path) -> dict[str, int | None]:
 
     A line is `node1`, `node1:4` or `node1 slots=4`, followed by words of the form key=value; `#`
     begins a comment. If a host has several lines, their slots are added; a line without a number
-    counts as one. Raises InputError with file and line.
+    counts as one slot. Raises InputError with file and line.
     """
     try:
         text = read_bytes(path, MOST).decode()

@@ -16,8 +16,8 @@ ANY = -1  # the set of all processors
 def bitmap(text: str | None, file: str | Path) -> int:
     """Convert a bitmap such as "0x0000000f,,0xffffffff" or "0xf...f,0x0" to a whole number.
 
-    Words have 32 bits, the highest first; an empty word is zero. None means all bits. Raises
-    InputError for other texts.
+    Words have 32 bits, the highest first; an empty word is zero. If `text` is None, all bits are
+    set. Raises InputError for other texts.
     """
     if text is None:
         return ANY

@@ -166,7 +166,7 @@ def _reserved(record: Mapping[str, str], n: int, threads: int, count: int) -> fr
 def _cores(
     sockets: int, per_socket: int, threads: int, reserved: frozenset[int]
 ) -> tuple[ComputerCore, ...]:
-    """Return the cores; processors are numbered in Linux's usual order: all first threads first.
+    """Return the cores; Linux usually numbers one thread of each core first, then the others.
 
     Each socket is taken as a NUMA node.
     """

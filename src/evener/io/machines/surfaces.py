@@ -51,7 +51,7 @@ def write_surfaces(
 ) -> None:
     """Write a surface file, whole or not at all. Raises InputError if there are no surfaces.
 
-    comments: lines for people above a device's surface.
+    comments: by device, the comment lines to write above its surface.
     """
     if not surfaces:
         raise InputError("no surfaces: a surface file needs at least one")

@@ -107,7 +107,7 @@ def _masked(match: re.Match[str]) -> str:
 
 
 class TomlFile(NamedTuple):
-    """A kind of file: its name, what an empty file lacks, how to make a file, maximum size [B]."""
+    """A kind of file: its name, the fault of an empty file, a hint for errors, maximum size [B]."""
 
     what: str
     empty: str

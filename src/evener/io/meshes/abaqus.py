@@ -141,7 +141,7 @@ def _pieces(source: Source, data: bytes) -> list[_Piece]:
             block += 1
     if skipped:
         found = plural(skipped, "mass, spring or connector is", "masses, springs or connectors are")
-        source.notes.append(f"{found} not a cell and left out.")
+        source.notes.append(f"{found} left out, because only cells are read.")
     if not instances:
         return [model, *parts.values()]
     if lost := [name for name in parts if name not in used]:
@@ -179,7 +179,7 @@ def _take_elements(source: Source, into: _Piece, rows: FileRows, word: _Keyword,
     numbers = rows.integers(np.arange(rows.first[0], rows.first[-1]), "a number of an element")
     if numbers.size % (size + 1):
         raise source.error(
-            f"has {numbers.size:,} numbers below {name}, of which each takes {size + 1}",
+            f"has {numbers.size:,} numbers below {name}, but each element takes {size + 1}",
             offset=word.place,
         )
     nodes = numbers.reshape(-1, size + 1)[:, 1:]

@@ -53,7 +53,7 @@ class Boundary:
     def paired_by_place(self, first: IntVector, second: IntVector) -> IntArray | None:
         """Return pairs of faces (p, 2), from `first` and `second`, that a common translation joins.
 
-        None if some face meets no face.
+        None if some translated face coincides with no face.
         """
         met = met_when_moved(self._centres(first), self._centres(second))
         return None if met is None else np.column_stack([first, second[met]])
@@ -109,7 +109,7 @@ def paired_surfaces(
     """Return pairs of faces (p, 2) of surfaces that match, and the names of unmatched surfaces.
 
     Surfaces match if a translation makes their faces meet. faces: by surface name; names: pairs of
-    surfaces to be matched, which may be missing.
+    names of surfaces to be matched; a pair with a missing surface is skipped.
     """
     pairs: list[IntArray] = [np.empty((0, 2), np.int64)]
     left = dict(faces)

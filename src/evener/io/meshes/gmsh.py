@@ -69,7 +69,7 @@ def read(source: Source) -> Mesh | PolyMesh:
     mesh = replace(mesh, regions=regions_of(found))
     if is_for_pyfr(found):
         source.notes.append(
-            "Cells are in a group `fluid`, as PyFR requires, which sends a value for each face "
+            "Cells are in a group `fluid`, as PyFR requires; PyFR sends a value for each face "
             "(--exchange vertices: for each vertex and neighbouring block)."
         )
         mesh = replace(mesh, exchange="faces")
@@ -249,7 +249,7 @@ class MshBlocks:
         return said
 
     def _take_divided(self, said: GmshEntities) -> None:
-        """Add the data of $PartitionedEntities: their number, ghosts, then entities."""
+        """Add the entities of $PartitionedEntities; skip two counts and the ghosts before them."""
         rows = scan(self.source, *self.sections["PartitionedEntities"])
         end, at = int(rows.first[-1]), 0
         numbers = self._list(rows, at, 2, end)
@@ -283,7 +283,7 @@ class MshBlocks:
                     _, at = self._counted(rows, at, end)
 
     def _counted(self, rows: FileRows, at: int, end: int) -> tuple[list[int], int]:
-        """Return the list that begins with its length, and where it ends."""
+        """Return the list at `at`, which begins with its length, and the index after it."""
         length = self._list(rows, at, 1, end)[0]
         return self._list(rows, at + 1, length, end), at + 1 + length
 
@@ -304,7 +304,7 @@ class GmshEntities(NamedTuple):
     def add(
         self, entity: Entity, groups: list[int], parent: Entity | None, parts: list[int]
     ) -> None:
-        """Add an entity; parent and parts: of an entity that is part of another entity."""
+        """Add an entity; parent: the entity that contains it, or None; parts: its partitions."""
         if groups:
             self.physical[entity] = groups
         if parent is not None:
@@ -405,7 +405,7 @@ def read_binary(
     text, _, one = source.data[start:stop].lstrip(b"\r\n").partition(b"\n")
     if text.split()[2:] != [b"8"] or one[:4] != np.int32(1).tobytes():
         raise source.error(
-            "is binary with another byte order, or with numbers that have not 8 bytes"
+            "is binary with another byte order, or has a data size other than 8 bytes"
         )
     if version == 4.1:
         return _read_4(source, sections, names)

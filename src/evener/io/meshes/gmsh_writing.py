@@ -59,7 +59,7 @@ def _names(elements: GmshElements) -> bytes:
 class _Pieces(NamedTuple):
     """The part of each entity in each partition; each (dim, parent, partition) has a new tag.
 
-    Arrays (q,). which (e,): the piece to which each element belongs.
+    dim, parent, partition and tag (q,): of each piece. which (e,): the piece of each element.
     """
 
     dim: IntVector
@@ -125,7 +125,7 @@ def _known(elements: GmshElements) -> dict[Entity, list[int]]:
 
 
 def _boxes(elements: GmshElements, of: IntVector, count: int) -> tuple[FloatArray, FloatArray]:
-    """Return the bounding boxes of the elements of each number: lowest and highest (count, 3)."""
+    """Return the bounding boxes of the elements of each number in `of`: low, high (count, 3)."""
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
     each = np.repeat(of, SIZES[elements.types])
     where = elements.points[elements.corners]

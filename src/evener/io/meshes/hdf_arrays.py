@@ -281,7 +281,7 @@ def cgns(path: str) -> Any:
         notes.append(
             f"{len(zones):,} zones, joined at {places:,} points."
             if places
-            else f"{len(zones):,} zones, of which the file connects no points: not joined."
+            else f"{len(zones):,} zones, not joined: the file connects none of their points."
         )
         if periodic:
             notes.append(f"{periodic:,} periodic connections of zones are not read.")
@@ -503,8 +503,8 @@ _AGAIN = "`pyfr import` of PyFR 3.1 or later writes such meshes."
 def pyfrm(path: str) -> Any:
     """Return the elements type by type in alphabetical order, as PyFR's partitioners number them.
 
-    `pairs` of the result: "coupled", the elements at both sides of each periodic face, and "faces",
-    of each face between two elements, periodic or not, (p, 2) each. Cell fields
+    `pairs` of the result: pairs of elements (p, 2): "coupled", at both sides of each periodic face,
+    and "faces", at both sides of each face between two elements, periodic or not. Cell fields
     `partitioning NAME`: the rank of each element. Only the corners of curved elements are read.
     """
     import h5py
@@ -539,7 +539,7 @@ def pyfrm(path: str) -> Any:
 
 
 def _elements(name: str, nodes: Any, places: Any) -> SimpleNamespace:
-    """Return a block of elements; nodes (n, s); places (s, d): of the nodes in the reference."""
+    """Return a block of elements; nodes (n, s); places (s, d): their reference coordinates."""
     kind, corners = _PYFR[name]
     places = np.zeros((0, 1)) if places is None else np.asarray(places)
     found = (
@@ -553,7 +553,7 @@ def _elements(name: str, nodes: Any, places: Any) -> SimpleNamespace:
 
 
 def _begins(file: Any, first: dict[str, int]) -> Any:
-    """Return the first element of the type that each entry of the codec names; -1: none."""
+    """Return, for each codec entry, the first element of the type it names; -1: no type."""
     codec = [_SIDE.match(one.decode("utf-8", "replace")) for one in file["codec"][()]]
     return np.array([first.get(one[1], -1) if one else -1 for one in codec] or [-1])
 

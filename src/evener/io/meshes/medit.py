@@ -87,7 +87,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 
 
 def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[FileRows, int]:
-    """Return a section's numbers, the first of which counts its entries, and that count."""
+    """Return a section's numbers, which begin with the count of its entries, and this count."""
     rows = scan(source, *sections[key], comment=b"#")
     if not len(rows):
         raise source.error(f"{key} ends without a number", offset=sections[key][0])

@@ -1,4 +1,4 @@
-"""Reads all other mesh formats, detected by suffix, using meshlane in a separate process.
+"""Reads formats that no other module here reads, by suffix, with meshlane in a child process.
 
 Polyhedra, prisms and VTK's other solid cells become a PolyMesh.
 """
@@ -74,7 +74,7 @@ _HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
 _SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
 _ROOM, _ROOM_PER_BYTE = 2**30, 100
 _TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # exit code if the system ends it for its CPU time
-_HINT = "The file may be damaged, or in another format than its suffix."
+_HINT = "The file may be damaged, or in a format other than its suffix states."
 
 
 def recognises(source: Source) -> bool:
@@ -163,9 +163,9 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
 
 
 def _of_pyfr(source: Source, mesh: Mesh | PolyMesh, arrays: dict[str, Any], uuid: str) -> Mesh:
-    """Return a PyFR mesh with its periodic pairs; it is identified by its mesh-uuid.
+    """Return a PyFR mesh with its periodic pairs; its mesh-uuid identifies the file.
 
-    Raises InputError if the file's faces are not those of the cells' corners.
+    Raises InputError unless the faces that the file lists follow from the cells' corners.
     """
     assert isinstance(mesh, Mesh)
     mesh = replace(mesh, coupled=arrays["coupled"], exchange="faces", together=True)
@@ -181,7 +181,7 @@ def _of_pyfr(source: Source, mesh: Mesh | PolyMesh, arrays: dict[str, Any], uuid
 
 
 def _run(source: Source, name: str, folder: Path) -> int:
-    """Let meshlane read the file within its limits; return its exit code, or _TOO_LONG."""
+    """Let meshlane read the file in a limited child process; return its exit code, or _TOO_LONG."""
     path = source.path.resolve()
     if source.path.name != source.name:  # packed or piped, but meshlane needs a path
         path = folder / f"mesh{source.suffix}"
@@ -234,8 +234,9 @@ def make_polymesh(
 ) -> PolyMesh:
     """Return the PolyMesh of the solid cells; notes report omitted cells.
 
-    counts (c,): corners of each cell. of_polyhedra: `faces_of` (p,) faces of each polyhedron,
-    `face_sizes`, `face_corners`. Raises InputError if three or more cells share a face.
+    counts (c,): corners of each cell. of_polyhedra: `faces_of` (p,), the number of faces of each
+    polyhedron; for all these faces, `face_sizes`, `face_corners`. Raises InputError if three or
+    more cells share a face.
     """
     solid = is_polyhedral(kinds) | (DIM[kinds] == 3)
     if not solid.all():
@@ -293,7 +294,7 @@ def _faces_of(kind: int) -> list[list[int]]:
 def _matched(
     source: Source, cell_of: IntArray, sizes: IntArray, nodes: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return owner, neighbour and one listed copy of each face; inner faces first."""
+    """Return owner, neighbour and index of the owner's copy of each face; inner faces first."""
     width = int(sizes.max())
     keys = np.full((sizes.size, width), -1, np.int64)
     keys[np.arange(width) < sizes[:, None]] = nodes

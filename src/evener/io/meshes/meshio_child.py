@@ -80,7 +80,7 @@ def _refused(error: BaseException, reader: str) -> dict[str, Any]:
 
 
 def _limit(seconds: int, room: int) -> None:
-    """Set resource limits, so that the system ends this process even without its parent."""
+    """Set resource limits, which the system enforces even if the parent has ended."""
     try:
         import resource
     except ImportError:  # missing on Windows, where only the parent's timeout applies
@@ -93,7 +93,7 @@ def _limit(seconds: int, room: int) -> None:
 
 
 def _leave_with_parent(folder: str) -> None:
-    """Wait until the pipe from the parent closes, because it has ended; then clean up for it."""
+    """Wait until the parent ends, which closes the pipe; then remove `folder` and end, too."""
     sys.stdin.buffer.read()
     shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
@@ -139,7 +139,7 @@ def _own(name: str) -> Any:
 
 
 def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return a meshio mesh as plain arrays, and the names of the fields among them in order.
+    """Return a meshio mesh as plain arrays, and facts: the fields' names in order, notes, uuid.
 
     Raises RefusedError for unknown kinds of cells.
     """

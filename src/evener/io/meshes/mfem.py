@@ -80,7 +80,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 
 
 def _cells(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[Any, ...]:
-    """Return counts, corners, kinds, attributes and places of elements and boundary elements."""
+    """Return counts, corners, kinds, attributes and byte offsets of all elements, boundary last."""
     dimension = scan(source, *sections["dimension"], comment=b"#").values
     if dimension.size != 1 or dimension[0] not in (1, 2, 3):
         raise source.error("dimension must be 1, 2 or 3", offset=sections["dimension"][0])
@@ -124,7 +124,7 @@ def _points(source: Source, sections: dict[str, tuple[int, int]]) -> Any:
         raise source.error("the number of vertices is missing", offset=sections["vertices"][0])
     n = int(rows.integers(rows.first[:1], "the number of vertices")[0])
     if not 0 < n <= len(source.data):
-        rows.refuse(0, f"there are {n:,} vertices")
+        rows.refuse(0, f"the number of vertices cannot be {n:,}")
     if "nodes" in sections:
         return _padded(_of_nodes(source, *sections["nodes"], n))
     if len(rows) < 2 or rows.counts[1] != 1 or rows.values[1] not in (1, 2, 3):
@@ -145,7 +145,9 @@ def _of_nodes(source: Source, start: int, stop: int, n: int) -> Any:
             "nodes must begin with FiniteElementSpace, VDim and Ordering", offset=start
         )
     if not match[1].startswith((b"H1", b"Linear", b"Quadratic", b"Cubic")):
-        source.notes.append(f"Nodes are of {match[1].decode('ascii', 'replace')}: not read.")
+        source.notes.append(
+            f"Nodes in the space {match[1].decode('ascii', 'replace')} are not read."
+        )
         return np.zeros((n, 0))
     width = int(match[2])
     values = scan(source, match.end(), stop, comment=b"#").values

@@ -47,7 +47,7 @@ def read(source: Source) -> Mesh:
 
 
 def _lines(source: Source, data: bytes, key: bytes) -> FileRows:
-    """Return the numbers of the lines with this key; other lines are blanked."""
+    """Return the numbers in the lines that begin with this key; other lines are ignored."""
     from evener.io import text_kernels as kernels
 
     kept = np.empty(len(data), np.uint8)

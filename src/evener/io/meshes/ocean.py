@@ -28,7 +28,7 @@ _POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
 
 
 def recognises_fort14(source: Source) -> bool:
-    """Return whether line 2 has two counts and line 3 four numbers, and name or title fit."""
+    """Return whether lines 2 and 3 have 2 and 4 numbers, and the name fits or line 1 is a title."""
     name = source.name.lower()
     named = name.endswith((".14", ".grd", ".gr3")) or "fort.14" in name
     title = re.match(rb"[^\n%#]*[A-Za-z][^\n]*\n", source.head)

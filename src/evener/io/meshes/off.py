@@ -28,12 +28,17 @@ def read(source: Source) -> Mesh:
         raise source.error("must begin with the numbers of points and faces", line=1)
     n_points, n_faces = rows.integers(rows.first[0] + np.arange(2), "a count").tolist()
     if not 0 < n_points <= len(rows) or not 0 < n_faces <= len(rows):
-        rows.refuse(0, f"declares {n_points:,} points and {n_faces:,} faces")
+        rows.refuse(
+            0, f"declares {n_points:,} points and {n_faces:,} faces, which do not fit the file"
+        )
     points = rows.part(1, 1 + n_points).expect(n_points, "points").columns(0, 3, at_most=16)
     faces = rows.part(1 + n_points, len(rows)).expect(n_faces, "faces")
     sizes = faces.integers(faces.first[:-1], "the number of corners")
     if (bad := np.flatnonzero((sizes < 2) | (sizes >= faces.counts))).size:
-        faces.refuse(int(bad[0]), f"a face of {sizes[bad[0]]} corners has as many numbers after it")
+        faces.refuse(
+            int(bad[0]),
+            f"a face of {sizes[bad[0]]} corners needs as many point numbers after its count",
+        )
     kinds = np.full(n_faces, POLYGON)
     for size, kind in ((2, LINE), (3, TRIANGLE), (4, QUAD)):
         kinds[sizes == size] = kind

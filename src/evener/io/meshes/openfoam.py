@@ -58,7 +58,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> PolyMesh:
-    """Return the mesh in the folder that `source` is, or that contains it."""
+    """Return the mesh in the folder `source`, or in the folder that contains the file `source`."""
     lists = {name: _list_in(source, name) for name in FILES}
     points = _points(lists["points"])
     first, corners = _faces(lists["faces"], len(points))
@@ -172,7 +172,7 @@ class _Patch(NamedTuple):
         return self.entries["type"]
 
     def half(self, second: bool) -> IntArray:
-        """Return half of the faces; a patch of old versions holds both of its coupled sides."""
+        """Return the first or second half of the faces, which old versions couple in one patch."""
         middle = self.faces.size // 2
         return self.faces[middle : 2 * middle] if second else self.faces[:middle]
 
@@ -181,7 +181,8 @@ def _with_couplings(folder: Source, mesh: PolyMesh) -> PolyMesh:
     """Return the mesh with cells coupled by cyclic faces; notes name patches left out.
 
     Faces of two coupled `cyclic` patches are listed in the same order. Faces of cyclicAMI and
-    similar types are coupled if, after a translation, each meets one other face.
+    similar types are coupled if, after a translation, each coincides with one face of the other
+    patch.
     """
     source = folder if folder.name == "boundary" else folder.open_beside("boundary")
     patches = {} if source is None else _patches(source, mesh)

@@ -213,5 +213,7 @@ def _flatten(source: Source, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if not extent[2] <= _FLAT * max(extent[0], extent[1]):
         return points
     if points[0, 2] != 0:
-        source.notes.append(f"The mesh is flat; its third coordinate, {points[0, 2]:g}, dropped.")
+        source.notes.append(
+            f"The mesh is flat; its third coordinate, {points[0, 2]:g}, is dropped."
+        )
     return points[:, :2]

@@ -123,7 +123,7 @@ def _rows(source: Source, section: _Section) -> FileRows:
 
 
 def _read_cells(source: Source, section: _Section) -> Any:
-    """Return the rows, (c,) corners per cell, indices of all corners in the rows, and VTK types."""
+    """Return rows, corners per cell (c,), indices of corners in the rows' values, and VTK types."""
     rows = _rows(source, section)
     kinds = rows.integers(rows.first[:-1], "the type of a cell")
     sizes = np.zeros(256, np.int64)
@@ -154,7 +154,9 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
     counts = [zone.cells[1] for zone in zones]
     fields = {}
     if len(zones) > 1:
-        source.notes.append(f"{len(zones)} zones are joined; no cells of two zones are neighbours.")
+        source.notes.append(
+            f"{len(zones)} zones are joined; cells of different zones are not neighbours."
+        )
         fields["zone"] = np.repeat(np.arange(len(zones)), [c.size for c in counts])
     mesh = make_mesh(
         source,
@@ -168,7 +170,7 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
 
 
 def _with_couplings(source: Source, mesh: Mesh, zones: list[_Zone], starts: IntArray) -> Mesh:
-    """Return the mesh with the cells that periodic markers of a zone couple."""
+    """Return the mesh with couplings between cells at periodic markers of the same zone."""
     if not any(zone.markers for zone in zones):
         return mesh
     boundary, pairs, left = Boundary(mesh), [], list[str]()

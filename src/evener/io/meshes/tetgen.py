@@ -54,7 +54,7 @@ def read(source: Source) -> Mesh:
 
 
 def _counted(source: Source, what: str) -> tuple[list[int], FileRows]:
-    """Return the numbers in the first line, and the rows that the first of them counts."""
+    """Return the numbers in the first line, and the rows; the first number counts the rows."""
     rows = scan(source, comment=b"#")
     if not len(rows):
         raise source.error(f"must begin with the number of {what}", line=1)

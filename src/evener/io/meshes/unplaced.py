@@ -5,8 +5,9 @@ METIS: the number of cells, then for each cell a line of points, from 1 on. METI
 
 Scotch: lists of the points of each cell and of the cells of each point, after these lines: 1;
 numbers of cells, points and entries of all lists; numbers of the first cell and the first point,
-and three digits that say whether labels, loads of entries and loads precede a list. The kind with
-the smaller first number comes first. Cells have no shape: all points of a cell are neighbours.
+and three digits that say whether labels, loads of entries and loads precede a list. The lists of
+cells come first if their first number is smaller, otherwise those of points. Cells have no shape:
+all points of a cell are neighbours.
 """
 
 from __future__ import annotations
@@ -129,7 +130,10 @@ def read_scotch(source: Source) -> Mesh:
     if flags[0] != "0" or flags[1] != "0":
         raise source.error("has labels or loads of entries, which are not read", line=3)
     if n < 1 or p < 1 or n + p + e > len(source.data):
-        raise source.error(f"declares {n:,} cells, {p:,} points and {e:,} entries", line=2)
+        raise source.error(
+            f"declares {n:,} cells, {p:,} points and {e:,} entries, which do not fit the file",
+            line=2,
+        )
     extra = int(flags[2])
     rows = scan(source, start.end())
     first = _lists(rows, n + p, extra)
@@ -154,9 +158,9 @@ def read_scotch(source: Source) -> Mesh:
 
 
 def _lists(rows: FileRows, n: int, extra: int) -> Any:
-    """Return the offset of each list's entries, (n + 1,); the last is 1 + extra past the end.
+    """Return the offsets (n + 1,) of the lists' entries; differences are lengths + 1 + extra.
 
-    A load, if there is one, precedes the length.
+    extra: 1 if a load precedes each length, otherwise 0.
     """
     from evener.io import text_kernels as kernels
 
@@ -167,7 +171,7 @@ def _lists(rows: FileRows, n: int, extra: int) -> Any:
         what = (
             f"list {bad} has another number of entries than declared"
             if bad >= 0
-            else "lists continue"
+            else "numbers follow the last"
         )
         raise rows.source.error(f"{what}, of {n:,} lists")
     first[-1] += 1 + extra
@@ -175,7 +179,7 @@ def _lists(rows: FileRows, n: int, extra: int) -> Any:
 
 
 def _base(rows: FileRows, index: Any, lowest: int, own: int, n: int) -> int:
-    """Return the number of the first point in lists: `own`, as in the file, or `lowest`."""
+    """Return the number of the first point in lists: `own` if all numbers fit, else `lowest`."""
     numbers = rows.integers(index, "the number of a point")
     inside = numbers.size > 0 and numbers.min() >= own and numbers.max() < own + n
     return own if inside else lowest

@@ -113,7 +113,7 @@ def vtu(path: str) -> Any:
     joined["connectivity"] = np.concatenate([piece["connectivity"] for piece in pieces])
     faces = [one for piece in pieces for one in piece["faces"] or ()]
     if len(pieces) > 1:
-        notes.append(f"{len(pieces):,} pieces, which share no points.")
+        notes.append(f"The file has {len(pieces):,} pieces, which share no points.")
     return _grid(joined | {"faces": faces or None}, joined["points"], fields, notes)
 
 
@@ -231,7 +231,7 @@ class _Arrays:
         return np.frombuffer(data, self._order + kind).astype(kind)
 
     def _bytes(self, text: bytes, is_raw: bool) -> bytes:
-        """Return the decompressed bytes that begin here, after their lengths."""
+        """Return the decompressed bytes of an array; `text` begins with their lengths."""
         width = self._head.itemsize
         if self._unpack is None:
             n = int(self._words(text, 1, is_raw)[0])
@@ -346,7 +346,7 @@ def _attribute(key: str, words: list[str], text: _Legacy, into: dict[str, Any], 
 
 
 def _note_polyhedra(cells: dict[str, Any]) -> None:
-    """Replace the corners of polyhedra, which are streams of faces, by their points and faces."""
+    """Replace polyhedra's streams of faces in `connectivity` by points; set `faces`."""
     poly = cells["types"] == _POLYHEDRON
     if not poly.any():
         return

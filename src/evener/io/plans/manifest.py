@@ -165,7 +165,7 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
 
 
 def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the plan's options; if a version had no workloads, add its only one."""
+    """Return the plan's options; for versions without workloads, add the workload they used."""
     options = _mapping(data, "options")
     if "bytes_per_value" in options:
         table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
@@ -282,7 +282,7 @@ def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
 
 
 def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
-    """Return a list as (k,) finite numbers: int64 if `whole`; if None, of the list's own type."""
+    """Return a list as (k,) finite numbers: int64 if `whole`, the list's own type if it is None."""
     array = np.asarray(_list(values))
     if array.dtype.kind == "b":
         array = array.astype(np.float64)

@@ -92,8 +92,8 @@ def along_tree(
 ) -> npt.NDArray[np.int32]:
     """Return the block (n,) of each vertex by dividing vertices among branches, from the root down.
 
-    abilities (k, c): ability of each block for each weight; a branch gets weight in proportion to
-    the sum of its blocks. tree (depth, k): as in `bisected`.
+    abilities (k, c): target of each block for each weight, in any unit; a branch gets weight in
+    proportion to the sum over its blocks. tree (depth, k): as in `bisected`.
     """
     n, k = graph.vwgt.shape[0], abilities.shape[0]
     part = np.zeros(n, np.int32)
@@ -128,8 +128,8 @@ def _divided(
 ) -> npt.NDArray[Any]:
     """Return the branch of each vertex.
 
-    If there are no more vertices than branches, the ablest branches get one vertex each, the
-    heaviest vertex first.
+    If there are at most as many vertices as branches, each branch gets at most one: the heaviest
+    vertex goes to the branch with the largest targets, and so on.
     """
     if vertices.size <= len(sums):
         ablest = np.argsort(-sums.prod(axis=1), kind="stable")

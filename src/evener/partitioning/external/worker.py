@@ -45,7 +45,7 @@ def _end_with_parent(time_limit: float) -> None:
     """Let the system end this process when its parent ends, whatever the tool is doing.
 
     Standard input is a pipe to which nothing is written: it is closed when the parent ends, for any
-    reason. The default action of both signals ends the process, even inside C code.
+    reason. The signals of the pipe and of the timer end the process by default, even inside C code.
     """
     if hasattr(signal, "setitimer") and time_limit > 0:
         signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)

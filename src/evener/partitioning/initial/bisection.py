@@ -83,7 +83,7 @@ def _tree(targets: list[float], order: list[int], seed: int | None, deal: str) -
 
 
 def slack_of_one(epsilon: float, k: int) -> float:
-    """Return the deviation of each bisection with which k blocks deviate by at most epsilon."""
+    """Return the deviation allowed per bisection so that k blocks deviate by at most epsilon."""
     depth = max(1.0, np.ceil(np.log2(max(k, 2))))
     return float((1 + epsilon) ** (1 / depth) - 1)
 

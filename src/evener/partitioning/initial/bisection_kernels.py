@@ -112,7 +112,7 @@ def _begin_pass(graph, side, everywhere, gain, heaps):
 
 @inner(error_model="numpy", counted=False)
 def _side_to_leave(heaps, weight, off, high, middle):
-    """Return the side of the next move: the side that is too heavy, else that of larger gain."""
+    """Return the side that the next vertex leaves: the one too heavy, else that of larger gain."""
     if heaps.size[0] == 0 or heaps.size[1] == 0:
         return 0 if heaps.size[0] > 0 else 1
     if off > 0:
@@ -203,10 +203,10 @@ def _fill_breadth_first(xadj, adjncy, begin, order, seen):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def grow(graph, start, goal, most, part, heap):
-    """Move vertices from side 1 to side 0, starting at `start`, each with the smallest new cut.
+    """Move vertices from side 1 to 0: first `start`, then always the one that gives the least cut.
 
-    Ends once side 0 weighs `goal`; its weight stays below `most`. Returns this weight. part (n,):
-    must be 1 everywhere; heap.place (n,): -1 everywhere, before and after.
+    Ends once side 0 weighs `goal`; its weight does not exceed `most`. Returns this weight. part
+    (n,): must be 1 everywhere; heap.place (n,): -1 everywhere, before and after.
     """
     n, place = part.size, heap.place
     weight, size, v = 0.0, 0, np.int64(start)

@@ -249,7 +249,7 @@ def cut_weight(xadj, adjncy, adjwgt, part):
 
 @inner(error_model="numpy", counted=False)
 def _room_for(vwgt, goal, total, slack):
-    """Return the permitted deviation of side 0: slack x lighter side, or half a heaviest vertex."""
+    """Return side 0's permitted deviation: max(slack x lighter side, half the heaviest vertex)."""
     heaviest = 0.0
     for v in range(vwgt.size):
         heaviest = max(heaviest, vwgt[v])
@@ -261,7 +261,8 @@ def halve(graph, share, slack, seed, tries, side):
     """Set side (n,) int32 so that side 0 has about `share` of the weight; return the cut.
 
     Side 0 misses its goal by at most `slack` x the lighter side's goal, or half the heaviest
-    vertex. tries: number of attempts on the smallest graph. seed: uint64, not 0.
+    vertex, whichever is larger. tries: number of attempts on the smallest graph. seed: uint64, not
+    0.
     """
     n, m, total = graph.vwgt.size, graph.adjncy.size, _total(graph.vwgt)
     goal = share * total

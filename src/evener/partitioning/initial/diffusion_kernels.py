@@ -35,7 +35,7 @@ class DiffusedLoads(NamedTuple):
 def shares(xadj, adjwgt, moves, share):
     """Set share (n,) to the fraction of load that an edge of weight 1 brings to a vertex per step.
 
-    moves: fraction of its load that a vertex takes from its neighbours. A share is 0 if the
+    moves: fraction of a vertex's new load that comes from its neighbours. A share is 0 if the
     vertex's edges have no weight.
     """
     for v in range(share.size):
@@ -80,7 +80,7 @@ def layers(xadj, adjncy, part, fixed, steps, layer, queue):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def start(part, loads):
-    """Set the load of every vertex to 1, of its own block."""
+    """Give every vertex a load of 1 of its own block, and no other loads."""
     block, load, count = loads
     for v in range(part.size):
         block[v, 0], load[v, 0], count[v] = part[v], np.float32(1.0), 1
@@ -125,7 +125,7 @@ def spread(graph, stay, share, layer, step, first, last, before, after, pool, ne
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _keep_largest(pool, near, found, block, load):
-    """Move the up to MOST largest loads from the pool to one vertex; return their number."""
+    """Move the largest loads, at most MOST, from the pool to one vertex; return their number."""
     largest = np.float32(0.0)
     for i in range(found):
         largest = max(largest, pool[near[i]])

@@ -103,7 +103,7 @@ def _rows(
 
 
 def _smoothed(level: GraphLevel, places: FloatArray) -> FloatArray:
-    """Return coordinates (n, d) averaged with those of neighbours, as hops are whole numbers."""
+    """Return coordinates (n, d) averaged with neighbours', as whole hop counts make them coarse."""
     ends = np.repeat(np.arange(level.n), level.xadj[1:] - level.xadj[:-1])
     weights = level.adjwgt.astype(np.float64) if level.adjwgt.size else np.ones(ends.size)
     share = 0.5 / np.maximum(np.bincount(ends, weights, level.n), 1e-300)

@@ -23,7 +23,7 @@ LARGEST_SCALE = 1e300  # beyond it a bin's number could overflow
 
 @njit(cache=True, nogil=True)
 def bisect(points, weights, ideal, inertial, part):
-    """Split recursively: block b gets the points between ideal[b] and ideal[b + 1] of weight.
+    """Split recursively: block b gets the points at cumulative weights ideal[b] to ideal[b + 1].
 
     ideal (k + 1,): cumulative target weights, not decreasing, from 0 to the total. Each boundary is
     put where the cumulative weight is nearest to its ideal; of two equally near places, the lower.

@@ -10,7 +10,7 @@ STALLED = 40  # swaps without a new best after which a pass ends
 
 @njit(cache=True, nogil=True)
 def grow(starts, other, n_bytes, members, kind, room, first, side, tie):
-    """Put members into half 0, from block `first` on, until it has room[t] blocks of each kind t.
+    """Move members to half 0, beginning with `first`, until it has room[t] blocks of each kind t.
 
     The next block is always the one that exchanges most with half 0, among kinds that are still
     needed. side (k,): 1 for all members on entry, negative for others. tie (k,) is scratch. Returns

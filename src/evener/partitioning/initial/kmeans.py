@@ -6,7 +6,8 @@ until the weights of the blocks are near their targets [vLMM18]_. The centres ar
 sample along the Hilbert curve; a few rounds over all points then correct the weights.
 
 Initial centres lie along the curve, except that large blocks start at the rim of the domain. Blocks
-much larger than the rest usually send most; at the rim they have fewer neighbours and send less.
+much larger than the rest usually send the most values; at the rim they have fewer neighbours and
+send less.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def _sampled(weights: FloatArray, step: int, size: int) -> FloatArray:
 
 
 def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArray[np.int64]:
-    """Return the sample's points next to the faces of its box, with half the blocks' weight."""
+    """Return the points nearest to the faces of the sample's box; they weigh half of `shares`."""
     low, high = sample.min(axis=0), sample.max(axis=0)
     depth = np.minimum(sample - low, high - sample).min(axis=1)
     order = np.argsort(depth, kind="stable")
@@ -111,7 +112,7 @@ def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArra
 
 
 def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return `count` of these points, each as far as possible from the previous ones."""
+    """Return `count` of the points `among`, each as far as possible from the previous ones."""
     candidates = sample[among]
     middle = 0.5 * (sample.min(axis=0) + sample.max(axis=0))
     chosen = [int(((candidates - middle) ** 2).sum(axis=1).argmax())]
@@ -343,7 +344,7 @@ class _Rounds:
         return worst
 
     def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
-        """Correct influences toward the targets; return the largest relative deviation before."""
+        """Correct influences toward targets; return the largest relative deviation before this."""
         ratio = mass / (self.shares * (mass.sum() or 1.0))  # a sample may miss all weight
         change = np.maximum(ratio, kernels.LEAST_RATIO) ** (-damping / centres.places.shape[1])
         centres.influence *= np.clip(change, 1 - limit, 1 + limit)

@@ -72,10 +72,11 @@ def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
 
 @inner(error_model="numpy")
 def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to_places, to_scales):
-    """Keep the centres that are nearest to some place in the box; return their number.
+    """Keep the centres that may be nearest to some point of the box; return their number.
 
-    The centres, with names (k,), places (d, k) and scales (k,), are copied; lead (k,) is scratch.
-    The centre nearest to the middle of the box comes first, the others follow in their order.
+    The centres have names (k,), places (d, k) and scales (k,); those kept are copied to to_names,
+    to_places and to_scales. lead (k,) is scratch. The centre nearest to the middle of the box comes
+    first, the others follow in their order.
     """
     d = places.shape[0]
     half = np.float32(0.5)
@@ -120,7 +121,7 @@ def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _compare(points, first, size, places, scales, count, nearest, owner):
-    """Find the position in the list of the nearest centre of `size` points from `first` on."""
+    """Set owner[:size] to the index of the centre nearest to each of the points from `first` on."""
     nearest[:size] = FAR
     for q in range(count):
         scale, place = scales[q], np.int32(q)
@@ -196,8 +197,8 @@ class Goal(NamedTuple):
 
     shares (k,): targets as shares of the total weight. rounds: largest number of rounds. least:
     number of rounds before centres may rest. near: relative deviation of a block from its share at
-    which centres may rest. resting: largest distance that centres then move. limit: largest
-    relative change of an influence. damping: exponent of its correction.
+    which centres may rest. resting: largest distance by which resting centres move. limit: largest
+    relative change of an influence. damping: exponent of the factor that corrects an influence.
     """
 
     shares: np.ndarray
@@ -271,7 +272,7 @@ def _assign_all(cloud, places, influence, along, scales, part, mass, moment):
 
 @inner(error_model="numpy", counted=False)
 def _correct(influence, mass, goal, d):
-    """Correct influences toward the shares; return the largest relative deviation before."""
+    """Correct influences toward the shares; return the largest relative deviation before this."""
     total, worst = 0.0, 0.0
     for b in range(mass.size):
         total += mass[b]

@@ -42,7 +42,7 @@ class Sweep(NamedTuple):
 
 
 def best_sweep(level: GraphLevel, places: Rows, targets: FloatArray, epsilon: float) -> Sweep:
-    """Return the Sweep along places (d, n) with least cut, over all DEALS of blocks to sides.
+    """Return the Sweep along places (d, n) with least cut, of all DEALS (ways to group blocks).
 
     targets (k,), k at least 2. epsilon: see recursive_bisection.
     """
@@ -62,7 +62,7 @@ def best_directions(
 ) -> tuple[list[Direction], Part]:
     """Return the directions of the fronts of least cut, and the blocks (n,) between the fronts.
 
-    Fronts along the rows themselves are tried, too; rows are not among the returned directions.
+    The rows themselves are tried as directions, too, but are not returned.
     """
     places = np.stack([*rows, *(direction(rows) for direction in directions)])
     part, chosen = _swept(level, places, tree, epsilon)
@@ -70,7 +70,7 @@ def best_directions(
 
 
 def swept_blocks(level: GraphLevel, places: Rows, tree: HalvingTree, epsilon: float) -> Part:
-    """Return blocks (n,) between fronts, each along the row of places (d, n) with least cut."""
+    """Return blocks (n,) between fronts, each along the row of places (d, n) that cuts least."""
     return _swept(level, places, tree, epsilon)[0]
 
 

@@ -16,9 +16,9 @@ VERTICES_PER_FRONT = 4
 def sweep_all(graph, share, below, places, slack, part, chosen):
     """Bisect the graph by the tree (see HalvingTree); fill part (n,) with blocks.
 
-    places (d, n) float32: positions of the vertices along each direction. slack: deviation of a
-    bisection from its weight, as a fraction of the smaller side. chosen (nodes,): set to the
-    direction of each front.
+    places (d, n) float32: positions of the vertices along each direction. slack: permitted
+    deviation of a side's weight from its target, as a fraction of the smaller target. chosen
+    (nodes,): set to the direction of each front.
     """
     n = graph.vwgt.size
     order, other = np.arange(n).astype(np.int32), np.empty(n, np.int32)
@@ -115,9 +115,10 @@ def _fill_buckets(own, place, count, bucket):
 
 @inner(error_model="numpy", counted=False)
 def _best_front(vwgt, own, ends, lengths, places, share, slack, bucket, weight, cut):
-    """Return the direction, and the bucket and weight in it, at which the best cut divides `own`.
+    """Return the direction of the best front of `own`, its bucket, and the weight before it there.
 
-    The last value returned is whether side 0 lies beyond the front.
+    Vertices of this weight in the bucket lie before the front. The last value returned is whether
+    side 0 lies behind it.
     """
     count = fronts_of(own.size)
     total = 0.0

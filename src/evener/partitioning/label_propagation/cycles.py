@@ -76,17 +76,17 @@ def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) ->
 
 
 def in_strides(n: int, rng: np.random.Generator) -> IntArray:
-    """Return the vertices (n,) in a partly random order that suits the memory.
+    """Return the vertices (n,) in a partly random order with regular memory access.
 
-    The order consists of regular strides; only the order of these is random.
+    Each stride visits every STRIDES-th vertex; only the order of the strides is random.
     """
     return np.concatenate([np.arange(i, n, STRIDES) for i in rng.permutation(min(n, STRIDES))])
 
 
 def overloaded(state: PropagationState) -> FloatArray:
-    """Return the largest weights (k,) of blocks during a sweep or leap.
+    """Return the largest weights (k,) that blocks may have during a sweep or leap.
 
-    Only the room besides fixed vertices is enlarged.
+    They exceed the upper limits by a fraction of the room that fixed vertices leave.
     """
     if state.fixed.size == 0:
         return np.asarray(SWEEP_OVERLOAD * state.high)
@@ -115,7 +115,7 @@ def with_nets(state: PropagationState) -> PropagationState:
 
 
 def lower_total_volume(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the total volume in place. Sweeps are strict: with overload, volumes oscillate."""
+    """Minimise the total volume in place. Sweeps respect limits, lest volumes oscillate."""
     n = state.part.size
     slack, none, loss = np.zeros(n, np.int32), np.zeros(n, np.int32), np.empty(n)
     for _ in range(rounds):
@@ -239,8 +239,8 @@ def shrink_to_clusters(
 ) -> Shrunk:
     """Contract clusters of vertices of the same block, with weight up to `cap`.
 
-    Each vertex chooses a cluster. Vertices with few edges choose first, as hubs would leave them no
-    cluster. Fixed vertices are never in a cluster with other vertices.
+    Each vertex chooses a cluster. Vertices with few edges choose first, because hubs would
+    otherwise fill the clusters. Fixed vertices are never in a cluster with other vertices.
     """
     order = rng.permutation(level.n)
     degrees = np.minimum(np.diff(level.xadj.astype(np.int64)), MANY_EDGES)
@@ -315,7 +315,7 @@ def _lower(
     level: GraphLevel, part: Part, contract: Contract, alone: float, leaps: int,
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
-    """Reduce the cut in place; on coarse levels, lows are reduced by the heaviest vertex."""
+    """Reduce the cut in place; on coarse levels, lower limits fall by the heaviest vertex."""
     heaviest = level.heaviest
     low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
     leap_lower(state_for_cut(level, part, low, contract.high, alone), leaps, rng)

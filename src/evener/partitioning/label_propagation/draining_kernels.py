@@ -137,10 +137,10 @@ def _move_least(state, candidates, hope, to, over, enough, found, slack):
 
     to: the only destination, until it reaches its limit; -1 for any block. over: whether to drain
     blocks that are too heavy, instead of filling those that are too light. hope (n,): estimated
-    loss per weight of the candidates, replaced by computed losses. The destination found (n,) of a
-    vertex is used as long as that block has room and no neighbour has moved. For a block that is
-    too heavy, only candidates with a weight of `enough` x the weight that must leave are evaluated,
-    unless all of them fail.
+    loss per weight of the candidates, replaced by computed losses. found (n,): the destination
+    computed for a vertex, used as long as that block has room and no neighbour of the vertex has
+    moved. For a block that is too heavy, candidates are first evaluated up to a total weight of
+    `enough` x the weight that must leave; the others follow if these do not suffice.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)

@@ -115,8 +115,8 @@ IDLE = 2  # after clusters: rounds without a smaller largest volume after which 
 class Rounds:
     """Numbers of rounds of moves.
 
-    cut: without clusters, for the cut. before: without clusters, for the cut before volumes are
-    minimised. total_volume, max_volume: for the volumes. idle: rounds without a smaller largest
+    cut, before: for the cut, in graphs without clusters; `before` if volumes are minimised
+    afterwards. total_volume, max_volume: for the volumes. idle: rounds without a smaller largest
     volume after which refinement ends; the largest volume may rise at first, when hubs change
     blocks. clusters: the effort for graphs with clusters.
     """
@@ -228,8 +228,8 @@ def _or_core_first(
 ) -> Part:  # fmt: skip
     """Return the better of `blocks` and blocks filled in order of degree and refined.
 
-    If a few blocks hold most of the graph, its dense core fits into them; clusters do not find
-    this, as each cluster is connected to all others.
+    If a few blocks hold most of the graph, its dense core fits into them; coarsening does not find
+    such blocks, as each cluster is connected to all others.
     """
     order = np.arange(level.n)[::-1]  # vertices are numbered by degree
     following = np.argsort(-contract.targets, kind="stable")

@@ -100,7 +100,7 @@ def fill(vwgt, low, targets, high, part, weight):
 
 @njit(cache=True, nogil=True)
 def net_rooms(xadj, k, first):
-    """Set first (n + 1,): a net touches no more blocks than it has vertices, and at most k."""
+    """Set first (n + 1,): each net has room for as many entries as it has vertices, at most k."""
     first[0] = 0
     for v in range(first.size - 1):
         first[v + 1] = first[v] + min(np.int64(xadj[v + 1]) - np.int64(xadj[v]) + 1, k)
@@ -245,9 +245,9 @@ def put(state, v, q):
 def wake(state, v, slack):
     """Lower the slack of v, which has moved, and of vertices whose gains this changes.
 
-    slack (n,) int32: lower bound on the loss by which any move of a vertex falls short of a gain.
-    Vertices with a slack of 0 or less must be evaluated again. A neighbour's move changes the gain
-    in the cut by at most twice the edge's weight.
+    slack (n,) int32: lower bound on the loss of a vertex's best move. Vertices with a slack of 0 or
+    less must be evaluated again. A neighbour's move changes the gain in the cut by at most twice
+    the edge's weight.
     """
     slack[v] = 0
     unit = state.adjwgt.size == 0

@@ -165,7 +165,7 @@ def drop(heap, i, size):
 
 @inner(error_model="numpy", counted=False)
 def sink_top(heap, size, key):
-    """Lower the key of the top entry if it would then not be first.
+    """Lower the key of the top entry to `key` if another entry would then come first.
 
     Returns whether it was lowered.
     """

@@ -339,8 +339,8 @@ def shrink_all(
     """Coarsen inside the blocks of `part` (n,) until at most `enough` vertices are left.
 
     It ends earlier if clusters cannot grow. heaviest (k,), or (1,) for all blocks: the largest
-    weight of a cluster, but at least two mean vertices; in one step, a cluster also weighs at most
-    `shrink_by` mean vertices.
+    weight of a cluster, raised to twice the mean vertex weight if less; in one step, a cluster also
+    weighs at most `shrink_by` x the mean vertex weight.
     """
     total = float(level.free_weights.sum())
 

@@ -55,7 +55,7 @@ class Prices:
 
     @cached_property
     def _passes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Two arrays (r,): for each entry of route_link, its pair of blocks as b k + c, and b."""
+        """For each entry (r,) of route_link: its pair of blocks (b, c) as b k + c, and b."""
         costs = self.costs
         pair = np.repeat(np.arange(costs.k**2), np.diff(costs.route_start))
         return pair, pair // costs.k
@@ -102,8 +102,8 @@ class Prices:
     def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
         """Return the seconds per value (k, k), increased for shared links that blocks wait for.
 
-        One value less over such a link then saves more, but not the full wait: other blocks that
-        use the link react to it too, and together they would reduce too much.
+        So one value less over such a link saves more. The increase does not cover the full wait,
+        because all blocks that use the link react, and together they would remove too many values.
         """
         costs, k = self.costs, self.costs.k
         values = np.asarray(sent + sent.T, np.float64)

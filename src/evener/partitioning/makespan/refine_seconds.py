@@ -55,7 +55,7 @@ class Round:
 
 @dataclass(frozen=True)
 class MakespanEffort:
-    """The rounds, and their total work budget: `passes` looks per adjacency entry of the graph."""
+    """The rounds, and their total work budget: `passes` looks (MoveScratch) per adjacency entry."""
 
     rounds: tuple[Round, ...]
     passes: float

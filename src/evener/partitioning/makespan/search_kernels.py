@@ -47,7 +47,7 @@ def _least(keys, size):
 def _with_neighbours(
     tables, model, totals, bounds, v, size, reference, log2_power, least_seconds, scratch
 ):
-    """Add v's neighbours to the front, with the change of their best moves; return its new size.
+    """Add v's neighbours to scratch.front, and the changes by their best moves; return its size.
 
     Adds only neighbours that touch a slow block, as many as fit behind the first `size` entries.
     """

@@ -190,7 +190,7 @@ class Evaluated(NamedTuple):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _count_faces(scratch, d):
-    """Set own_change to the counts of neighbours, for the case that both blocks send v's faces."""
+    """Set n_only and touching so that exchanges count two values per face, one each way."""
     for i in range(d):
         held, values = scratch.n_neighbours[i], 2 * np.int64(scratch.own_change[i])
         scratch.n_only[i] = values - 1 if held > 0 else 0
@@ -261,7 +261,7 @@ def _look(tables, model, bounds, v, to, scratch):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _stop_sending(sent, alpha, per_value, latency_ramp, d, home, scratch):
-    """Compute what v's block no longer exchanges without v, in own_change and other_change.
+    """Fill own_change and other_change: how exchanges change when v leaves its block.
 
     Returns the sum of own_change.
     """
@@ -288,7 +288,7 @@ def _stop_sending(sent, alpha, per_value, latency_ramp, d, home, scratch):
 def _exchanges_after(
     sent, alpha, per_value, latency_ramp, exchange, d, home, to, dropped, scratch,
 ):  # fmt: skip
-    """Compute in exchange_after what v's blocks exchange once v is in slot `to`.
+    """Fill exchange_after with the exchange of each listed block once v is in slot `to`.
 
     Returns the number of v's neighbours that are then in other blocks.
     """
@@ -371,7 +371,7 @@ def _price(tables, model, totals, bounds, vertex, to, reference, log2_power, sto
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _evaluated(tables, model, bounds, v, to, scratch):
-    """List v's blocks and `to`, and compute what its own block no longer exchanges without v."""
+    """List v's blocks and `to`, and compute how exchanges change when v leaves its block."""
     d, home, entering = _look(tables, model, bounds, v, to, scratch)
     dropped = _stop_sending(
         tables.sent, model.alpha, model.per_value, model.latency_ramp, d, home, scratch

@@ -1,7 +1,7 @@
 """Maps blocks onto devices for the least predicted makespan, then for the fewest bytes x hops.
 
     up to EXACT blocks: all permutations; else
-    multisection, or the given mapping -> swaps for the cost of messages -> for the makespan -> ...
+    the given mapping, multisection -> swaps for cheap messages, the makespan, bytes x hops
 
 Two blocks may swap devices if each satisfies the contract of the other's device. The result is
 never worse than the given mapping.

@@ -210,8 +210,8 @@ class SwapSearch:
     ) -> IntVector:
         """Return the mapping after random swaps around the block that finishes last.
 
-        In every second turn, the blocks on devices of its group are permuted instead, and then
-        blocks are swapped for cheaper messages.
+        In every second turn, the blocks of its group (see alike) on devices of this group are
+        permuted instead, and then blocks are swapped for cheaper messages.
         """
         device, at, seconds = self._state(start)
         last = int(seconds.argmax())

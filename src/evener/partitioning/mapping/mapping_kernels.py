@@ -1,8 +1,8 @@
 """Mapping problems for kernels: blocks, devices, costs of mappings, and swaps that reduce them.
 
 A mapping is `device` (k,), the device of every block, and its inverse `at` (k,). Predicted seconds
-(k,) of all blocks are computed as in evener.plans.metrics, only by `computing` and `talking`, and
-updated by each swap: evaluating a swap takes time linear in the messages of its two blocks.
+(k,) of all blocks are computed as in evener.plans.metrics, here by `computing` and `talking` alone,
+and each swap updates them: evaluating a swap takes time linear in the messages of its two blocks.
 """
 # mypy: ignore-errors
 

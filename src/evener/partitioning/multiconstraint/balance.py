@@ -45,7 +45,7 @@ LEAST_SAMPLE = 8  # least number of vertices of each block among these
 class BalanceEffort:
     """The effort of balancing.
 
-    anywhere: whether vertices also move to blocks without a neighbour of theirs. breakouts: how
+    anywhere: whether vertices also move to blocks in which they have no neighbour. breakouts: how
     often the cost of violated limits is raised. swaps: pairs exchanged per block in each breakout.
     """
 
@@ -123,8 +123,8 @@ class _Balancing:
     def descend(self, share: float, *, anywhere: bool) -> bool:
         """Descend once; return whether the violation fell.
 
-        share: how far inside their limits blocks still give and take, from 0 at the limit to 1 at
-        the target.
+        share: moves bring weights toward narrower limits, which lie between the limits (share 0)
+        and the targets (share 1).
         """
         before = float(self.bounds.off(self.weight).sum())
         moved = kernels.descend(

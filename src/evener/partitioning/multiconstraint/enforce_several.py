@@ -87,7 +87,7 @@ def prove_several(
 def _prove_ratio(
     columns: list[FloatArray], i: int, j: int, low: FloatArray, high: FloatArray, names: list[str]
 ) -> None:
-    """Raise InfeasibleError if a block must have more of weight j than its high on weight i allows.
+    """Raise InfeasibleError if a block's low on weight j implies more of weight i than its high.
 
     The proof uses that every vertex has at least `ratio` units of weight i per unit of weight j.
     """
@@ -101,7 +101,7 @@ def _prove_ratio(
         b = int(np.argmax(wrong))
         raise InfeasibleError(
             f"{names[b]} needs at least {low[b, j]:,.6g} units of weight {j}, whose vertices have "
-            f"at least {needs[b]:,.6g} of weight {i}, but may hold at most {most[b]:,.6g}",
+            f"at least {needs[b]:,.6g} of weight {i}, of which it may hold at most {most[b]:,.6g}",
             hint="The same vertices have both weights: divide both in the same way "
             "(--constraints), or increase --epsilon.",
         )

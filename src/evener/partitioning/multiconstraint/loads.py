@@ -87,7 +87,7 @@ class LoadBounds:
         return LoadLimits(self.low, self.high)
 
     def inner(self, share: float) -> LoadLimits:
-        """Return the limits, in columns with targets moved this fraction of the way to these."""
+        """Return the limits, moved by the fraction `share` toward targets, if there are any."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         target = np.clip(self.targets[:, :a], low[:, :a], high[:, :a])
         low[:, :a] += share * (target - low[:, :a])
@@ -95,7 +95,7 @@ class LoadBounds:
         return LoadLimits(low, high)
 
     def widened(self, more: float) -> LoadBounds:
-        """Return the bounds, in columns with targets widened by `more` x target."""
+        """Return the bounds, widened by `more` x target in columns that have targets."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         low[:, :a] -= more * self.targets[:, :a]
         high[:, :a] += more * self.targets[:, :a]

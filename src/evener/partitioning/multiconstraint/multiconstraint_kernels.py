@@ -253,7 +253,7 @@ def _may_leave(graph, blocks, v, p):
 
 @inner(error_model="numpy", counted=False)
 def _fullness_with(graph, blocks, v, q):
-    """Return the fullest column of block q with v, relative to its limit.
+    """Return the largest weight / upper limit of block q, with v added, over all columns.
 
     Infinite if v does not fit.
     """

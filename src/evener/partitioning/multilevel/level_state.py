@@ -286,7 +286,7 @@ def _by_distance(
 
 
 def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> list[Placed]:
-    """Bisect recursively with several DEALS; refine and return the blocks of least cut."""
+    """Bisect recursively with several DEALS (ways to group blocks); refine those of least cut."""
     found = [
         recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
         for task, deal in zip(tasks, DEALS, strict=False)

@@ -222,8 +222,9 @@ def v_cycle(
 ) -> Part:
     """Coarsen the graph inside the blocks of `part`; return the blocks refined level by level.
 
-    rounding: diffusion on the smallest graph, and on finer ones if it is THOROUGH. doubted: whether
-    other initial blocks may replace `part` if rounding shows that its borders are too long.
+    rounding: diffusion on the smallest graph, and on finer ones if it is THOROUGH or `part` is not
+    doubted. doubted: whether other initial blocks may replace `part` if rounding shows that its
+    borders are too long.
     """
     targets, preset = task.contract.targets, task.preset
     hierarchy = shrink_inside(
@@ -235,7 +236,7 @@ def v_cycle(
 def _from_given(
     hierarchy: Hierarchy, task: MultilevelTask, rounding: Spread | None, doubted: bool
 ) -> list[Placed]:
-    """Return the refined blocks of the coarsest level, and other initial ones if they seem bad."""
+    """Return the given blocks of the coarsest level, refined, and others if these seem bad."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
         return [refine(placed(level, part, task, depth, finer_rounding=None), task, depth)]
@@ -289,7 +290,7 @@ def edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
 
 
 def _few_places(coords: FloatArray) -> bool:
-    """Return whether most points (n, d) of a sample coincide, so that they are useless."""
+    """Return whether most points (n, d) of a sample coincide, so that coordinates are useless."""
     sample = coords[:: max(1, len(coords) // SAMPLE)]
     along = sample[np.lexsort(sample.T)]  # a tenth of the time of np.unique
     distinct = 1 + np.count_nonzero((along[1:] != along[:-1]).any(axis=1))

@@ -35,14 +35,14 @@ class Preset:
     graph, if initial blocks are given. shrink_by: largest weight of a cluster in one coarsening
     step, in mean vertices. cycles: how often the graph is coarsened and refined. slack: a search
     may violate a block's limits temporarily by this fraction of the target. rounding: diffusion of
-    blocks made by k-means of coordinates; first_rounding: of all other blocks, on the smallest
-    graph; finer_rounding: again on finer graphs, for blocks rounded on the smallest. balance:
-    k-means of a large graph may leave a block off its target by this fraction. bisected_blocks:
-    total number of blocks in all bisections that are tried; deals_refined: how many of these
-    bisections, with least cut, are refined. round_both: whether the best bisection is rounded even
-    if there are also blocks by k-means of coordinates. rivals: number of initial partitions that
-    are refined on finer levels. anew: how graphs of up to most_anew vertices are rounded once more
-    at the end; None: not at all.
+    blocks that k-means makes from the coordinates of a large graph; first_rounding: diffusion of
+    other blocks on the smallest graph; finer_rounding: repeated diffusion of rounded blocks on
+    finer graphs. balance: k-means of a large graph may leave a block off its target by this
+    fraction. bisected_blocks: total number of blocks in all bisections that are tried;
+    deals_refined: how many of these bisections, with least cut, are refined. round_both: whether
+    the best bisection is rounded even if there are also blocks by k-means of coordinates. rivals:
+    number of initial partitions that are refined on finer levels. anew: how blocks are rounded once
+    more at the end, in graphs of up to most_anew vertices; None: not at all.
     """
 
     fm_with_cuts: FMEffort = field(

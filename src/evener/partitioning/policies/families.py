@@ -239,8 +239,8 @@ def _shares(
 ) -> FloatArray:
     """Return the CPUs' share of out-edges (n_machines,): `given`, or the least that fits.
 
-    Without the limit of memory, CPUs and GPUs of each machine (or of all machines, unless
-    by_machine) would finish together.
+    Unless memory requires a larger share, the CPUs and GPUs of each machine (or of all machines,
+    unless by_machine) finish together.
     """
     machines = task.machines
     if given is not None:
@@ -382,8 +382,7 @@ def _greedy(task: _Task, rule: int) -> npt.NDArray[np.int32]:
 
 
 def _streamed(task: _Task, rule: int, worst: float) -> npt.NDArray[np.int32]:
-    """Return the blocks of a rule that counts the fraction `worst` of the bound of message
-    bytes."""
+    """Return the blocks of a rule that counts `worst` x the upper bound of message bytes."""
     machines, costs = task.machines, task.footprint
     limits = np.where(machines.gpu, machines.memories, np.inf)
     prices = np.array([costs.vertex, costs.arc, worst * costs.outbox, worst * costs.inbox])

@@ -67,7 +67,7 @@ class Machines:
 
     @property
     def n_kinds(self) -> int:
-        """Number of r: one for each kind of machine, or one for all devices."""
+        """Number of ratios r: one for each kind of machine, or one for all devices."""
         return max(int(self.kinds.max()) + 1, 1)
 
     def arcs_of_kinds(self, arcs: float) -> list[float]:
@@ -79,7 +79,7 @@ class Machines:
         return [arcs * float(self.speeds[self.devices(i)].sum() / whole) for i in first]
 
     def weights(self, ratios: Sequence[float] | None) -> FloatArray:
-        """Return the speed of each device (k,), relative to the mean CPU, by r of each kind.
+        """Return the speed of each device (k,), relative to the mean CPU, for these ratios r.
 
         ratios: CPU seconds / GPU seconds for equal arcs in a machine of each kind; None for the
         speeds that the platform states. Speeds of GPUs in machines without a CPU keep their stated

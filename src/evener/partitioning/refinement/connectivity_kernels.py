@@ -25,8 +25,8 @@ class ConnectivityTables(NamedTuple):
     block sends: a vertex once to every other block that it touches or, with of_faces, the weight of
     the cut edges. sent (k, k) int32: values sent from block to block. messages (k,) int64: number
     of blocks that each block sends to. Tables: blocks and counts (e,); the entries of v begin at
-    xadj[v], and there are length[v]. changed (k,): the blocks whose volumes the last move changed,
-    listed first; change (k,): by how much, per block.
+    xadj[v], and there are length[v]. changed (k,): begins with the blocks whose volumes the last
+    move changed; change (k,): by how much each block's volume changed.
     """
 
     xadj: np.ndarray
@@ -52,7 +52,7 @@ def weight_of(tables, e):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_all(tables, flag):
-    """Fill volumes, sent and messages, and flag (n,) the vertices that touch other blocks."""
+    """Fill volumes, sent and messages; flag (n,): whether a vertex touches other blocks."""
     k = tables.volumes.size
     seen = np.full(k, -1, np.int64)
     for v in range(tables.part.size):
@@ -94,7 +94,7 @@ def open_table(tables, v):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _book(tables, p, q, by, size):
-    """Add `by` to the values that block p sends to q; return how many blocks have changed."""
+    """Add `by` to the values that block p sends to q; return the new length of tables.changed."""
     if tables.change[p] == 0:
         known = False
         for i in range(size):

@@ -206,7 +206,7 @@ def _fill_network(graph, part, a, b, price, local, found, network, filled):
 
 @inner(error_model="numpy", counted=False)
 def _outside(x, total, limits, a, b):
-    """Return the weight by which blocks exceed their limits if a has x of the total of both."""
+    """Return by how much a and b are outside their limits if a weighs x and both weigh `total`."""
     return outside(x, limits.low[a], limits.high[a]) + outside(
         total - x, limits.low[b], limits.high[b]
     )
@@ -214,11 +214,11 @@ def _outside(x, total, limits, a, b):
 
 @inner(error_model="numpy", counted=False)
 def _tie_some(supply, side, vwgt, found, order, wanted, to):
-    """Tie vertices of the other side to `to` until they weigh `wanted`.
+    """Tie vertices that are not on side `to` to it, until those tied weigh `wanted`.
 
-    Takes vertices in this order for the source, in reverse order for the sink; free ones, which
-    cost nothing, come first. Returns whether any vertex was left to tie, and the flow that this
-    sends.
+    Takes vertices in `order` for the source, in reverse order for the sink; only FREE ones, which
+    cost nothing, if there are any. Returns whether any vertex was left to tie, and the flow that
+    tying sends.
     """
     tied, sent, some = 0.0, np.int64(0), False
     last = order.size - 1
@@ -295,7 +295,7 @@ def cheaper_cut(network, cost, vwgt, part, found, pair, limits, side, order, scr
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
-    """Replace the borders of pairs [first, last) in turn; no parallel call may have their blocks.
+    """Replace the borders of pairs [first, last) in turn; parallel calls must not share a block.
 
     reach (k,): largest weight of a block's side of a corridor. local (n,) int32 is -1, or
     NEVER_TAKEN, before and after; gain (p,) int64: set to the gain of each pair, in prices.

@@ -52,7 +52,7 @@ def grouped(level: GraphLevel, part: Part, seeds: Seeds, k: int, seed: int, thre
 def touching(
     level: GraphLevel, part: Part, seeds: Seeds, k: int, threads: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return the quotient graph as far as edges of the seeds show it.
+    """Return the quotient graph that results from the edges of the seeds alone.
 
     It has CSR form: starts (k + 1,), other blocks, edge weights.
     """

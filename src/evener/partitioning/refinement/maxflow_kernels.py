@@ -76,7 +76,7 @@ def send_all(network, most, most_looks, scratch):
 
 @inner(error_model="numpy", counted=False)
 def _distances(network, far, queue):
-    """Fill far (n,) with the number of arcs from the source, up to the nearest sinks; else -1.
+    """Fill far (n,) with distances from the source; -1 beyond the nearest sinks or if unreachable.
 
     Returns the number of vertices in the queue, nearest first, or 0 if no sink is reached.
     """

@@ -1,7 +1,8 @@
 """Neighbouring blocks: groups and pairs of blocks, and pairwise FM near a common border.
 
-Groups, and pairs that share no block, are refined in parallel. They change different vertices and
-weights, and of vertices of other pairs they only read that these are in neither of their blocks.
+Groups, and pairs that share no block, are refined in parallel. Parallel searches change different
+vertices and block weights; about vertices of other blocks, a search only reads that they are in
+none of its own.
 """
 # mypy: ignore-errors
 

@@ -35,9 +35,9 @@ class VolumeGoal(NamedTuple):
 
     power: exponent of the volumes, whose sum is minimised. edge: cost of a unit of cut, in values
     of the block that sends most. highest: volume that no further block may exceed. keep_total: 1 if
-    the total volume may not rise. least_worth: least worth of a block near a seed. most_lost: loss
-    permitted for the first move. patience: a search ends after this many moves without a new best
-    state.
+    the total volume may not rise. least_worth: seeds next to no block of this worth are skipped.
+    most_lost: loss permitted for the first move. patience: a search ends after this many moves
+    without a new best state.
     """
 
     power: float
@@ -132,7 +132,7 @@ def _edges_won(tables, v, q):
 def _settle(tables, size, scale, power, worth, highest):
     """Update the worth of blocks that a move changed.
 
-    Returns (gain, values saved, blocks newly high).
+    Returns (gain, values saved, increase of the number of blocks above `highest`).
     """
     won, total, over = 0.0, 0, 0
     for i in range(size):

@@ -27,8 +27,8 @@ class Peeling:
 
     connected: blocks that are not empty only receive isolated vertices (of degree 0). members (n,)
     and starts (k + 1,): the vertices of each block at the beginning of the round. seen (n,): work
-    array. givers: data of the blocks that gave vertices so far, by (block, whether only isolated
-    vertices). balls: number of balls so far.
+    array. givers: data of the blocks that gave vertices so far, by (block, whether it gave only
+    isolated vertices). balls: number of balls so far.
     """
 
     state: State
@@ -346,7 +346,7 @@ def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, conne
 
 
 def _worst_gain(state: State) -> float:
-    """Return the least gain of a move along an arc [edge weight]; it excludes hubs."""
+    """Return the least gain [edge weight] permitted for a move along an arc; it excludes hubs."""
     total = float(state.adjwgt.sum()) if state.adjwgt.size else float(state.graph.adjncy.size)
     return -HUB * max(total / state.graph.n, 1e-300)
 

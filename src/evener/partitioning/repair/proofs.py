@@ -124,7 +124,7 @@ def prove_blocks(n: int, k: int) -> None:
 
 
 def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: str) -> None:
-    """Raise InfeasibleError if the sum of weights is below that of lows or above that of highs."""
+    """Raise InfeasibleError if the total weight is below the sum of low or above that of high."""
     total, least, most = (float(values.sum()) for values in (weights, low, high))
     if least > total * (1 + SUMS_DIFFER):
         raise InfeasibleError(
@@ -197,9 +197,9 @@ def _some_weight_is_allowed(rest: _Divisible) -> None:
     if none.any():
         b = int(none.argmax())
         raise InfeasibleError(
-            f"{rest.names[b]} needs {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, "
-            "but all weights of vertices are multiples of one number, and none of these lies "
-            "between",
+            f"{rest.names[b]} needs {rest.said_low[b]:,.6g} to {rest.said_high[b]:,.6g} units, but "
+            "all vertex weights are multiples of one number, and no multiple of it lies in this "
+            "range",
             hint="Increase --epsilon.",
         )
 

@@ -174,7 +174,7 @@ def _reachable(
     Blocks can only have such weights (plus the weight of fixed vertices). For real weights that
     differ, no divisor is known. Each low is also at least the weight of one vertex, as blocks must
     not be empty. weights: of the vertices that may move. empty (k,): whether a block has no fixed
-    vertices; held (k,): the weight of these.
+    vertices; held (k,): the weight of its fixed vertices.
     """
     lightest = float(weights.min()) if weights.size else 0.0
     least = np.where(empty, lightest, held)

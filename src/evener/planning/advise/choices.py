@@ -36,7 +36,7 @@ class AdviceRows:
         return min(alone, default=np.nan)
 
     def of_size(self, one: DeviceSet) -> Choice:
-        """Return the row of the best planned set of this size, else of the corrected estimate."""
+        """Return the row of the best planned set of this size, or the estimate of `one` if none."""
         same = [p for p in self.confirmed.plans if p.devices.size == one.devices.size]
         return self.of_plan(min(same, key=lambda p: p.seconds)) if same else self.of_estimate(one)
 
@@ -139,7 +139,8 @@ def advice_of(
 def _fewest(confirmed: Confirmed, k: int, every: float) -> SetPlan:
     """Return the plan with the fewest devices among those within 0.2 % of the best.
 
-    It is also no slower than the plans of all devices, unless these are not the best anyway.
+    It is also no slower than the fastest plan that uses all devices, unless every plan of
+    `confirmed` is slower than that.
     """
     full = min((p.seconds for p in confirmed.plans if p.devices.size == k), default=every)
     full = min(full, every)

@@ -61,10 +61,11 @@ def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
-    """Return for each level three (k, k) arrays side by side (k, 3k), for pairs that it joins.
+    """Return for each level an array (k, 3k): the costs of the pairs of devices that it joins.
 
-    These are 1, alpha and per_value; 0 for other pairs. A last array is for pairs that no level
-    joins. Single precision if there are many devices.
+    An array consists of three (k, k) arrays side by side: 1, alpha and per_value for these pairs, 0
+    for others. A last array is for pairs that no level joins. Single precision if there are many
+    devices.
     """
     kind: type[Any] = np.float64 if costs.k <= MAX_DOUBLE else np.float32
     apart = ~np.eye(costs.k, dtype=bool)
@@ -167,9 +168,10 @@ class Estimator:
         return np.where(masks, seconds, 0.0), border
 
     def corrected(self, loads: FloatArray, spent: FloatArray) -> ExchangeLaw:
-        """Return `blocks`, scaled to real blocks of loads (k,) that exchanged for `spent` (k,) [s].
+        """Return `blocks`, scaled so that its sum at `loads` (k,) is that of `spent` (k,) [s].
 
-        Never scaled down: that some blocks are better than estimated does not show that others are.
+        spent: exchange of real blocks with these loads. The law is never scaled down: that some
+        blocks are better than estimated does not show that others are.
         """
         said = self.blocks(loads[None], loads[None] > 0)[0].sum()
         times = max(float(spent.sum() / said), 1.0) if said > 0 else 1.0
@@ -181,11 +183,11 @@ class Estimator:
         return exchange
 
     def _shares(self, vertices: FloatArray, surface: FloatArray) -> list[FloatArray]:
-        """Return, for each level, the share (s, k) of a block's surface at devices joined there.
+        """Return for each level the share (s, k) of a block's surface next to devices it joins.
 
         If partitions followed the groups, all blocks of a group would form one region, and only the
-        surface of that region would touch other groups. ASTRAY mixes this with blocks at random
-        positions.
+        surface of that region would touch other groups. The weight ASTRAY mixes this with blocks at
+        random positions.
         """
         total = np.maximum(surface.sum(axis=1, keepdims=True), 1e-300)
         rim = np.minimum(self.law.surfaces(vertices.sum(axis=1, keepdims=True)) / total, 0.999)

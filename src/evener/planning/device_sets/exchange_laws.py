@@ -45,7 +45,7 @@ class HaloLaw:
     """Estimated halos and neighbours of blocks of a graph of n vertices.
 
     A block of v vertices sends about coefficient * v**exponent values and receives as many.
-    neighbours: number of neighbours of one of very many blocks of equal size.
+    neighbours: number of neighbours of a block if there are very many blocks of equal size.
     """
 
     n: int
@@ -89,7 +89,7 @@ class HaloLaw:
         return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
 
     def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return each block's surface, their sum, and the fraction of it that is between blocks."""
+        """Return each block's surface, the sum, and the fraction of this that is between blocks."""
         p = self.surfaces(np.asarray(vertices, np.float64))
         total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
@@ -153,7 +153,7 @@ def surface_power(graph: Graph) -> float:
 
 
 def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int) -> float:
-    """Return the number of neighbours of one of very many blocks of its size.
+    """Return how many neighbours a block has if there are very many blocks of equal size.
 
     If there are few blocks, each has fewer neighbours than that: their mean is a lower bound, and 6
     in the plane or 9 in space is used if it is larger.

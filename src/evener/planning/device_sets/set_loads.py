@@ -96,7 +96,7 @@ class EqualFinish:
     def loads_of(
         self, masks: BoolArray, exchanged: ExchangeLaw, *, drop: bool = False
     ) -> Estimates:
-        """Return the loads at which the sets that `masks` (s, k) mark finish together.
+        """Return the loads at which all devices of each set of `masks` (s, k) finish together.
 
         Each device in a set gets at least the work of a mean vertex. With `drop`, a device gets no
         load if its exchange and fixed seconds take longer than the others' whole iteration.

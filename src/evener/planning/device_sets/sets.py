@@ -98,7 +98,7 @@ def few_sets(estimator: Estimator) -> BoolArray:
 
 
 def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:
-    """Return a key, equal for sets with as many devices of each kind (k,) and equal loads (k,)."""
+    """Return a key, equal for sets with equally many devices of each kind (k,) and load (k,)."""
     load, kind = rounded(loads[devices]), kinds[devices]
     order = np.lexsort((load, kind))
     return devices.size, kind[order].tobytes(), load[order].tobytes()

@@ -17,10 +17,11 @@ each device at least one vertex (`_none_empty`), or, if weights differ, capacity
 
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
    no load to a device whose messages alone would take longer than the rest of the iteration
-   (`drop` in device_sets/set_loads.py). Sets with estimates above the best time so far are not
-   tried.
+   (`drop` in device_sets/set_loads.py). Sets whose estimated time exceeds the best time so far by
+   more than the factor `SearchEffort.hopeful` are not tried.
 2. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
-   whose load is less than a coarse vertex may get none, and is unused from then on.
+   whose load is less than the weight of a coarse vertex may get no vertex, and is unused from then
+   on.
 3. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
 4. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
 

@@ -1,4 +1,4 @@
-"""Baselines: METIS at the same sizes, and the plan of least cut; no plan is slower than either."""
+"""Baselines: the plan of least cut, and METIS at its sizes; the chosen plan is never slower."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ LEAST_CUT = "minimum-cut plan"  # how the candidate is called
 class Baselines:
     """The candidates of least cut and of METIS, if they could be made, and how they were made.
 
-    terms: the sizes and contract of both; None if the platform has none for this graph. refused:
-    why there is no plan of least cut. made: results of tools. notes: why there is no plan of METIS.
+    terms: the sizes and contract of both; None if no contract exists for this graph and platform.
+    refused: why there is no plan of least cut. made: results of the partitioners. notes: why there
+    is no plan of METIS.
     """
 
     cut: Candidate | None = None
@@ -104,7 +105,7 @@ def metis_on(
 
     Their sizes are those that are best on these devices if nothing is exchanged, given the devices'
     fixed seconds. Returns nothing for one device; and nothing if all devices are used and none has
-    fixed seconds, because sizes would not change.
+    fixed seconds, because the sizes would equal those of `baselines_of`.
     """
     problem, platform, devices = maker.problem, maker.problem.platform, np.flatnonzero(used)
     candidates, made = list[Candidate](), list[Result]()
@@ -129,7 +130,7 @@ def metis_on(
 
 
 def _for_seconds(problem: MakespanProblem, platform: Platform, options: PlanOptions) -> PlanTerms:
-    """Return terms for these devices: sizes of the lower bound on seconds, within epsilon."""
+    """Return terms for these devices: best sizes without exchange, with tolerance epsilon."""
     terms = terms_of(problem.weighted, platform, options)
     free = contract_for_seconds(problem.graph, platform, problem.workload)
     low, high = (free.targets * (1 + sign * options.epsilon) for sign in (-1, 1))

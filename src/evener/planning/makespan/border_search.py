@@ -66,7 +66,7 @@ class SlicedTask:
         return self.options.workload.without_work()
 
     def problem(self, graph: Graph, values: float = 1.0) -> MakespanProblem:
-        """Return a graph's problem; one of its values stands for `values` of the whole graph."""
+        """Return the problem of `graph`; each value sent in it counts as `values` values."""
         workload = self.workload
         each = values * workload.bytes_per_value
         return MakespanProblem(

@@ -94,7 +94,7 @@ def candidate_of(
     targets: FloatArray | None = None,
     role: str = "",
 ) -> Candidate:
-    """Return the blocks (n,), unchanged, as a candidate; targets None: the loads they have."""
+    """Return the blocks (n,), unchanged, as a candidate; targets None: the blocks' loads."""
     partition = Partition(part, problem.platform.k)
     sizes, loads = metrics.block_sizes(partition), problem.loads(part)
     lone = (sizes > 0).sum() == 1
@@ -154,12 +154,12 @@ class CandidateMaker:
 
 
 def fastest(candidates: Iterable[Candidate]) -> Candidate:
-    """Return the candidate of least predicted seconds; the first of several."""
+    """Return the candidate of least predicted seconds; if several are equally fast, the first."""
     return min(candidates, key=lambda one: one.seconds)
 
 
 def fastest_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the fastest candidate of each role of BASELINES, if there is one."""
+    """Return the fastest candidate of each role in BASELINES that some candidate has."""
     groups = ([one for one in candidates if one.role == role] for role in BASELINES)
     return [fastest(group) for group in groups if group]
 

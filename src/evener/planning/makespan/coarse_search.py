@@ -3,8 +3,8 @@
 A vertex of the coarse graph is a cluster. Moving a cluster changes the shape, place and neighbours
 of blocks, which moves of single vertices cannot: for example, a slow device with cheap messages
 gets a block between those of two fast ones whose messages are expensive. Initial blocks follow the
-order of the machine's devices, with several seeds, and are refined by seconds. The best plans are
-projected to the graph, and refined on the levels between.
+order of the machine's devices, with several seeds, and are refined to lower the predicted seconds.
+The best plans are projected to the graph, and refined on the levels between.
 """
 
 from __future__ import annotations
@@ -101,9 +101,10 @@ class CoarseSearch:
     def best(self, sets: list[BoolArray], runs: int, seed: int) -> list[CoarsePlan]:
         """Return up to `runs` plans of these sets (k,), the fastest first.
 
-        Half of the runs are for different sets, with expensive devices enclosed, and for the first
-        set also without; the others repeat the best plan with other seeds. Sets with too little
-        memory for the load, and sets of one device, are skipped.
+        Up to half of the runs try different sets, with expensive devices enclosed
+        (`enclosed_pairs`), and the first set also without this; the other runs repeat the best plan
+        with other seeds. Sets with too little memory for the load, and sets of one device, are
+        skipped.
         """
         different = {used.tobytes(): used for used in sets if used.sum() > 1}
         aims = [one for used in different.values() if (one := self.loads(used)) is not None]
@@ -124,11 +125,11 @@ class CoarseSearch:
         return found
 
     def loads(self, used: BoolArray) -> FloatArray | None:
-        """Return loads (k,) [units] that finish together if each device sends its cheapest message.
+        """Return loads (k,) [units] for which devices finish together, with one message each.
 
-        No device can send less than one message; refinement accounts for the other messages better
-        than an estimate. None if the devices' memory does not suffice, or there are more devices
-        than vertices.
+        Each device's cheapest message is counted, because none can send less than one; refinement
+        accounts for the other messages better than an estimate. None if the devices' memory does
+        not suffice, or there are more devices than vertices.
         """
         others = used & ~np.eye(used.size, dtype=bool)
         least = np.where(others, self.problem.costs.alpha, np.inf).min(axis=1)[None]
@@ -268,7 +269,8 @@ def enclosed_pairs(alpha: FloatArray, used: BoolArray) -> IntArray:
 def with_enclosed(level: GraphLevel, part: Part, pairs: IntArray, aim: FloatArray) -> Part:
     """Return blocks (n,) in which each inner device's block is enclosed by its partner's.
 
-    part: the second device of each pair has no block yet. aim (k,) [units]: loads of both blocks.
+    part: initial blocks, in which the second (outer) device of each pair has none. aim (k,)
+    [units]: loads of both blocks.
     """
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
     rows = np.repeat(np.arange(level.n), xadj[1:] - xadj[:-1])

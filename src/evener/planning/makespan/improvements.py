@@ -81,7 +81,7 @@ class DeviceSwaps:
         return device.astype(np.int32)[candidate.part]
 
     def _mapping_problem(self, candidate: Candidate) -> MappingProblem:
-        """Return the input of the mapping; a block has its seconds and its device's kind."""
+        """Return the input of SwapSearch; each block stays on devices of its group (`alike`)."""
         quotient, prediction = candidate.quotient, candidate.prediction
         kind, alpha, per_value = self.kinds
         own = prediction.compute + prediction.fixed
@@ -106,7 +106,7 @@ MIN_GAIN = 0.005
 def refinements(
     first: Candidate, maker: CandidateMaker, effort: SearchEffort, seed: int, threads: int
 ) -> list[Candidate]:
-    """Refine a candidate of several devices repeatedly; return one candidate for each time."""
+    """Refine a candidate of several devices repeatedly; return one candidate per refinement."""
     one, waits, tried = first, np.zeros(first.used.size), list[Candidate]()
     for turn in range(1 + effort.more_refinements):
         waits = 0.5 * (waits + _unknown_waits(one, effort))

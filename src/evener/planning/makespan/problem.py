@@ -207,7 +207,7 @@ def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
 
 @dataclass(frozen=True)
 class SearchEffort:
-    """How many candidates are made, and how: planning time against predicted seconds.
+    """How many candidates are made, and how; more effort takes longer and finds faster plans.
 
     smaller_sets: whether slabs are tried for subsets of the devices.
     slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.

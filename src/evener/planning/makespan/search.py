@@ -5,8 +5,8 @@ at sizes that allow for their halos -> plans on a coarse graph -> blocks from sc
 refined by seconds -> the fastest candidate; of equally fast ones, the one that sends least.
 
 Each step returns the candidates that it made; `solve_seconds` collects all candidates and passes
-the best of them to later steps. The seconds of all are predicted in the same way, so that no plan
-is slower than a baseline.
+the best of them to later steps. All seconds are predicted in the same way, and the baselines are
+candidates too, so the chosen plan is never slower than a baseline.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Solved:
 
     @property
     def seconds_of_all_devices(self) -> float:
-        """Seconds of the fastest baseline or slabs on all devices [s]; inf without any."""
+        """Seconds of the fastest baseline or slabs that use all devices [s]; inf if none exist."""
         roles = (METIS_STAGE, CUT_STAGE, SLABS_STAGE)
         return min(
             (one.seconds or np.inf for one in self.stages if one.role in roles), default=np.inf
@@ -203,7 +203,7 @@ def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Ca
 def first_made(
     baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
 ) -> Candidate | None:
-    """Return the candidate from whose halos the seconds of sets of devices are estimated.
+    """Return the candidate whose halos serve to estimate the seconds of sets of devices.
 
     It is the first that exists of: least cut, METIS, one device, slabs.
     """

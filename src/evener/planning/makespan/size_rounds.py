@@ -40,9 +40,9 @@ class SizeRounds:
     ) -> list[Candidate]:
         """Return the candidates of up to `turns` rounds that begin with loads (k,) [units].
 
-        power: halos are assumed to grow as load**power. Devices with a load keep at least two mean
-        vertices. Rounds end early if a round gains next to nothing, or if its blocks cannot be kept
-        within limits.
+        power: halos are assumed to grow as load**power. Each device with a load keeps at least the
+        load of two average vertices. Rounds end early if a round gains next to nothing, or if its
+        blocks cannot be kept within limits.
         """
         problem, tried = self.maker.problem, list[Candidate]()
         chosen, least = loads > 0, np.inf
@@ -68,7 +68,7 @@ class SizeRounds:
         return [found for found in (one, other) if found is not None]
 
     def _some(self, loads: FloatArray, chosen: BoolArray) -> FloatArray:
-        """Return loads of at least two mean vertices per chosen device, within its capacity."""
+        """Return loads of at least two average vertices per chosen device, within its capacity."""
         problem = self.maker.problem
         least = MIN_VERTICES * problem.load / problem.graph.n
         kept = np.minimum(np.maximum(loads, least), problem.room)

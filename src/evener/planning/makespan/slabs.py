@@ -3,7 +3,7 @@
 If latency of messages costs more than their bytes, few neighbours are better than short borders.
 Vertices are ordered by their distance from one end of the graph, as in [CM69]_, and the order is
 cut at the sizes: an edge joins vertices at most one layer apart, so slabs thicker than a layer
-touch only the adjacent slabs. Much cheaper than a partition: O(n + m).
+touch only the adjacent slabs. Slabs take O(n + m) time, much less than a partition.
 """
 
 from __future__ import annotations

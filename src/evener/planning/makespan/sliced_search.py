@@ -1,9 +1,9 @@
 """The search for least predicted seconds of a graph in slices: `seconds_in_slices` runs all of it.
 
-Search of search.py on the graph of clusters, where one value stands for several of the graph -> its
-best plans -> their borders, vertex by vertex -> refinement to lower the makespan -> the same for
-slabs cut vertex by vertex, and for the least cut if it is nearly as fast -> repeated for the
-fastest plan, with its new borders, while that helps.
+Search of search.py on the graph of clusters, where one value stands for several values of the whole
+graph -> its best plans -> their borders, vertex by vertex -> refinement to lower the makespan ->
+the same for slabs cut vertex by vertex, and for the least cut if it is nearly as fast -> repeated
+for the fastest plan, with its new borders, while that helps.
 
 Seconds predicted on a graph of borders equal those on the whole graph; on the graph of clusters
 they are estimates.
@@ -116,7 +116,7 @@ def seconds_in_slices(task: SlicedTask) -> SecondsBlocks:
 
 
 def _within_memory(task: SlicedTask) -> SlicedTask:
-    """Return the task; if memory is limited, add the memory of the search to its sizes."""
+    """Return the task; if memory is limited, its memory estimate then includes the search."""
     if not task.sliced.is_bounded:
         return task
     sizes, memory = task.sliced.sizes_of(task.graph).searched(), task.sliced.memory
@@ -176,7 +176,7 @@ def _slabs(search: BorderSearch, best: BorderTurn | None) -> Iterator[tuple[str,
     """Yield names and blocks (n_local,) of slabs that may be faster than the best plan. Collective.
 
     Slabs are cut vertex by vertex, because the slab of a slow device may be thinner than a cluster.
-    Nothing without coordinates.
+    Yields nothing if the graph has no coordinates.
     """
     task, graph = search.task, search.task.graph
     if not graph.dimension:
@@ -210,7 +210,7 @@ def _fastest_slabs(
 def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> list[Start]:
     """Return initial sizes of slabs, given the exchange of slabs of all devices.
 
-    Similar to `slab_rounds`.
+    Sets of devices are chosen as in `slab_rounds`.
     """
     assert known is not None  # at rank 0
     problem, n, dimension = task.problem(coarse), task.graph.n, task.graph.dimension
@@ -272,7 +272,7 @@ class _Plans(NamedTuple):
 
 
 def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part) -> _Plans:
-    """Return plans of clusters, each of which sends `values` values per block.
+    """Return plans of clusters; a cluster sends `values` values to each block it touches.
 
     cut (c,): the blocks of least cut.
     """
@@ -289,8 +289,8 @@ def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part
 def _starts(found: Sequence[Candidate], *, slabs: bool) -> list[Candidate]:
     """Return the plans to continue with: the fastest of several devices, of slabs, of one device.
 
-    slabs: whether slabs of clusters, which are inexact, are considered. The plan of one device is
-    compared with the others only by exact seconds.
+    slabs: whether slabs of clusters, which are inexact, are considered. The fastest plan of one
+    device is always included: it is compared with the others only later, by exact seconds.
     """
     ranked = sorted(found, key=lambda one: one.seconds)
     several = [one for one in ranked if one.used.sum() > 1]

@@ -1,9 +1,9 @@
 """Akima: speed as a smooth function of load, through every sample.
 
-A spline whose slopes depend only on the nearest points, so that a cliff does not make the whole
-curve oscillate. Slopes are limited so that speed stays above zero: a cubic is positive if its inner
-Bernstein coefficients are not negative. Between samples, time may rise and fall; max_load splits
-the pieces at the turning points.
+The curve is a spline whose slopes depend only on the nearest points, so that a cliff does not make
+the whole curve oscillate. Slopes are limited so that speed stays above zero: a cubic is positive if
+its inner Bernstein coefficients are not negative. Between samples, time may rise and fall; max_load
+splits the pieces at the turning points.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STRAIGHT = 1e-9  # bends below this share of the largest are treated as zero
 
 
 class Turns(NamedTuple):
-    """Loads between which time is monotone, and the least time from each of them on."""
+    """Loads between which time is monotone, and the least time at each or any larger load."""
 
     loads: FloatArray
     least: FloatArray

@@ -32,7 +32,7 @@ class SpeedCurve:
     """A device whose speed at each load is known exactly.
 
     peak [units/s]: its speed out of cache. launch [s]: of each call, at any load.
-    caches: (units, gain) for each; the speed is `gain` times higher well below that load.
+    caches: (load [units], gain) of each; well below this load, speed is `gain` times higher.
     memory [units]: beyond it the device pages, and every unit takes `paging` times as long.
     capacity [units]: the largest possible load. low, high [units]: the range that is sampled.
     """
@@ -230,5 +230,5 @@ CURVE_SETS = {
     "grenoble": CurveSet(_grenoble, "element", "75 nodes, 2-8 cores, 1-24 GB (figure 4.5)"),
     "hybrid": CurveSet(_hybrid, "block", "12 nodes, some with a GPU (figure 5.8)"),
     "lille": CurveSet(_lille, "element", "4 kinds of nodes (figure 5.3)"),
-    "workstation": CurveSet(_workstation, "row", "two cores and a GPU at a sparse matrix"),
+    "workstation": CurveSet(_workstation, "row", "two cores and a GPU working on a sparse matrix"),
 }

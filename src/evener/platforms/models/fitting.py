@@ -75,8 +75,8 @@ def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
 def _rising(points: list[tuple[float, float]], top: int) -> list[int]:
     """Return the indices of points up to the fastest on the upper convex hull from the origin.
 
-    A point after which the curve is steeper than before it is dropped, and the previous point is
-    checked again.
+    A point is dropped if the curve is steeper after the point than before; then the previous point
+    is checked again.
     """
     kept: list[int] = []
     for i in range(top + 1):
@@ -175,7 +175,7 @@ def fit_model(
 
 
 def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
-    """Fit the model kind that a device states, or `kind`. Errors name the device."""
+    """Fit a model of `kind`, or of the kind that the device states. Errors name the device."""
     try:
         return fit_model(device.samples, kind or device.model, device.capacity)
     except InputError as error:

@@ -24,7 +24,7 @@ Number = TypeVar("Number", float, npt.NDArray[Any])
 
 
 class Knots(NamedTuple):
-    """Data for max_load: the knots up to the capacity, and the least time from each one on."""
+    """Data for max_load: the knots up to the capacity, and the least time at or after each."""
 
     loads: FloatArray
     speeds: FloatArray
@@ -201,7 +201,7 @@ class SpeedSurface:
         return Piecewise(self.heights, speeds / width, self.capacity / width)
 
     def of_squares(self) -> Piecewise:
-        """Return the model of squares, with load in units of area, as 1.5D needs it.
+        """Return the model of squares, with load in units of area, as 1.5D tiling needs it.
 
         Knots are at every height and width of the grid; between them speed is linear in the area
         instead of along the diagonal.

@@ -75,7 +75,7 @@ def run(
     tolerance: float = 1e-12,
     iterations: int = 1000,
 ) -> JacobiRun:
-    """Solve until x changes by at most tolerance x its largest entry, at most `iterations` times.
+    """Iterate until x changes by at most tolerance times its largest entry, or `iterations` times.
 
     rows_of: function that makes a rank's initial rows. sizes (p,): number of rows of each rank.
     balancer: called after each iteration, on rank 0. machine: an emulated machine with one device
@@ -141,7 +141,7 @@ def iterate(
 
 
 def verify(A: FloatArray, b: FloatArray, result: JacobiRun, tolerance: float = 1e-9) -> bool:
-    """Return whether x is LAPACK's solution of A x = b, up to tolerance x the largest entry."""
+    """Return whether x is LAPACK's solution of A x = b, up to tolerance times the largest entry."""
     expected = np.linalg.solve(A, b)
     return bool(np.abs(result.x - expected).max() <= tolerance * np.abs(expected).max())
 

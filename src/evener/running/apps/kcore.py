@@ -81,7 +81,7 @@ class _Estimates:
         return int(own.sum(dtype=np.int64))
 
     def peel(self) -> int:
-        """Set estimates to the core numbers in case no ghost is removed.
+        """Set estimates to the core numbers that result if ghosts are never removed.
 
         Returns the number of arcs read.
         """

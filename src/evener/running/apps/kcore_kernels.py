@@ -25,7 +25,7 @@ STACK_END = np.uint32(0xFFFFFFFF)  # end of a stack of vertices
 
 @njit(cache=True, nogil=True, counted=False)
 def peel(thread, threads, sync, offsets, ends, n_owned, left, following, values):
-    """Set values of own vertices to core numbers in case no ghost is removed [KM17]_.
+    """Set own vertices' values to the core numbers if ghosts are never removed [KM17]_.
 
     For k = 0, 1, ...: vertices with at most k remaining neighbours are removed, until there are
     none. values: at first the number of neighbours. left (m,) uint32: scratch for each thread's

@@ -64,7 +64,7 @@ def _system(local: LocalGraph, pool: ThreadPool, shift: float) -> _System:
 
 
 class _Asked(NamedTuple):
-    """Up to `most` supersteps, until the tolerance is reached.
+    """What a method must do: up to `most` supersteps, fewer if the tolerance is reached.
 
     stretch: start and checkpoints of the run.
     """
@@ -119,7 +119,7 @@ def _conjugate_gradients(
 ) -> FloatArray:
     """Run conjugate gradients with diagonal preconditioner.
 
-    Ends when the 2-norm of the residual is at most `tolerance` x that of b.
+    Ends when the 2-norm of the residual is at most `tolerance` times that of b.
     """
     rows, diagonal, b, chunks = system
     most, tolerance, (start, keep) = asked
@@ -172,7 +172,7 @@ def _jacobi(
 ) -> FloatArray:
     """Run sweeps of Jacobi's method.
 
-    Ends when the 2-norm of the change of x is at most `tolerance` x that of x.
+    Ends when the 2-norm of the change of x is at most `tolerance` times that of x.
     """
     rows, diagonal, b, chunks = system
     most, tolerance, (start, keep) = asked
@@ -230,7 +230,7 @@ JACOBI = Solver("jacobi", jacobi, _bytes_of_jacobi, GIVEN, moves=True)
 def verify(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], shift: float, tolerance: float = 1e-4
 ) -> bool:
-    """Return whether (L + shift I) x by SciPy is b, up to `tolerance` x b in the 2-norm.
+    """Return whether SciPy's (L + shift I) x is b, up to `tolerance` times b in the 2-norm.
 
     x (n,): by vertex number.
     """

@@ -16,7 +16,7 @@ ONE = np.uint64(1)
 
 @inner(counted=False, forceinline=True)
 def neighbours_times(u, rows, x):
-    """Return the sum, over arcs of vertex u, of weight x value of x at the other end."""
+    """Return the sum, over the arcs of vertex u, of weight times x at the other end."""
     offsets, ends, weights = rows
     return row_times(np.uint64(offsets[u]), np.uint64(offsets[u + ONE]), ends, weights, x)
 
@@ -59,7 +59,7 @@ def turn(thread, threads, chunks, beta, diagonal, r, p):
 
 @njit(cache=True, nogil=True, counted=False)
 def relax(thread, threads, chunks, rows, diagonal, b, x, following, dots):
-    """Set following = (b + arcs x) / diagonal for own vertices; dots: squared change by piece."""
+    """Set following = (b + W x) / diagonal, W: weights of arcs; dots: squared change by piece."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         change = 0.0

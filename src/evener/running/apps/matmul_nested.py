@@ -6,8 +6,9 @@ a slice of C over the rectangle's full height, and adds the pivot column times i
 row; all devices work at the same time, with one thread each. Sizes come from
 measuring.dynamic_sizes, or from any tiling of the nodes with widths of slices.
 
-In each step, a device adds A_(b) B_(b)j to its part C' (rows x columns) of C. Emulated devices use
-the wall clock; CUDA devices are in evener.measuring.cuda_product.
+In each step, a device adds the pivot column times its part of the pivot row to its slice C' (rows x
+columns) of C. Emulated devices use the wall clock; CUDA devices are in
+evener.measuring.cuda_product.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class NodeDevices:
             thread.shutdown()
 
     def take(self, rows: int, columns: IntArray, block: int) -> list[Exception | None]:
-        """Let each device allocate rows x columns[j].
+        """Let each device j allocate its slice of rows x columns[j] entries.
 
         Returns the error of each device that could not.
         """
@@ -106,8 +107,8 @@ def _error_of(job: Future[None] | None) -> Exception | None:
 class NestedRun:
     """The product C (n, n), the same on every rank.
 
-    seconds: of each node the computing time (p,) of its devices, over all steps [s]. received (q,)
-    int64: entries of A and B that each node received from others.
+    seconds: for each node, the computing times (p,) of its devices over all steps [s]. received
+    (q,) int64: entries of A and B that each node received from others.
     """
 
     C: FloatArray

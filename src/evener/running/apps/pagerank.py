@@ -19,7 +19,7 @@ def init(n: int) -> float:
 def emit(value: float, degree: int) -> float | np.float32:
     """Return an equal part of the rank for each arc; the rank of vertices without arcs is lost.
 
-    The quotient of float32 numbers is the rounded float64 quotient, and takes less time.
+    Dividing float32 numbers gives the float64 quotient rounded to float32, in less time.
     """
     return value / np.float32(degree) if degree > 0 else np.float32(0.0)
 

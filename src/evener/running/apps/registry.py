@@ -25,9 +25,10 @@ class App:
 
     iterations: default number of supersteps; None: until the program ends by itself. result:
     converts a run's values to the values that are written. program_for: makes the program for a
-    graph if it depends on the graph, for example the type of values on weights. summary: returns
-    numbers that summarise a run's values, by name; None if there are none. verify(graph, values,
-    supersteps, parameters): returns whether values are right, by another algorithm.
+    graph, if the program depends on it: for example, the weights may determine the type of values.
+    summary: returns numbers that summarise a run's values, by name; None if there are none.
+    verify(graph, values, supersteps, parameters): returns whether values are right, by another
+    algorithm.
     """
 
     purpose: str

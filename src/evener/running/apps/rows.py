@@ -35,19 +35,19 @@ class MatrixRows(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Where pieces begin and end: (pieces + 1,) rows, and arcs, which may be inside a row."""
+    """First row and first arc of each piece, and the end (pieces + 1,); rows may be divided."""
 
     first_rows: IntVector
     first_arcs: IntVector
 
 
 def piece_count(n_rows: int, n_arcs: int) -> int:
-    """Return the number of pieces of rows; each piece has ARCS_OF_CHUNK arcs or few more."""
+    """Return the number of pieces of rows; each piece has ARCS_OF_CHUNK arcs or a few more."""
     return (n_arcs + 2 * n_rows) // ARCS_OF_CHUNK + 1
 
 
 def cut(rows: MatrixRows, *, whole: bool = False) -> Cuts:
-    """Return pieces with about equal numbers of arcs; longer rows are cut unless `whole`."""
+    """Return pieces with about equal numbers of arcs; long rows are cut unless `whole`."""
     pieces = piece_count(rows.offsets.size - 1, rows.ends.size)
     cuts = Cuts(np.empty(pieces + 1, np.int64), np.empty(pieces + 1, np.int64))
     longest = rows.ends.size if whole else ARCS_OF_CHUNK

@@ -24,7 +24,7 @@ FIRST = np.uint64(8)
 # LLVM else makes branches of the choices, and the product takes twice as long.
 @inner(counted=False, forceinline=True)
 def first_weighted(j, end, ends, weights, x):
-    """Return the sum of weight x value at the other end, over arcs j to end, at most FIRST."""
+    """Return the sum of weight times x at the other end, over arcs j to end - 1, FIRST at most."""
     total, length = 0.0, end - j
     for k in range(FIRST):
         product = weights[j + k] * x[ends[j + k]]
@@ -34,7 +34,7 @@ def first_weighted(j, end, ends, weights, x):
 
 @inner(counted=False, forceinline=True)
 def first_plain(j, end, ends, x):
-    """Return the sum of the values at the other end, over arcs j to end, at most FIRST."""
+    """Return the sum of x at the other end, over arcs j to end - 1, FIRST at most."""
     total, length = 0.0, end - j
     for k in range(FIRST):
         value = x[ends[j + k]]
@@ -44,7 +44,7 @@ def first_plain(j, end, ends, x):
 
 @inner(counted=False, forceinline=True)
 def row_times(j, end, ends, weights, x):
-    """Return the sum of weight (or 1) x value at the other end, over arcs j to end."""
+    """Return the sum of weight (or 1) times x at the other end, over arcs j to end - 1."""
     total, is_weighted = 0.0, weights.size > 0
     if j + FIRST <= np.uint64(ends.size):
         if is_weighted:
@@ -60,7 +60,7 @@ def row_times(j, end, ends, weights, x):
 
 @njit(cache=True, nogil=True, counted=False)
 def cut_rows(offsets, longest, first_rows, first_arcs):
-    """Fill in where pieces of about equally many arcs begin; each row counts as two more arcs.
+    """Fill in where pieces of about equally many arcs begin; a row counts as its arcs plus two.
 
     first_rows, first_arcs (pieces + 1,) int64. Rows with more than `longest` arcs may be cut.
     """
@@ -92,7 +92,7 @@ def sum_rows(thread, threads, chunks, rows, sums):
 
 @njit(cache=True, nogil=True, counted=False)
 def multiply(thread, threads, tickets, cuts, rows, factors, x, y, carried):  # noqa: ARG001
-    """Set y (m,) = factors x (rows x); each free thread takes the next piece.
+    """Set y (m,) to factors times rows times x; each free thread takes the next piece.
 
     factors (m,), or empty for 1. tickets (1,) int64: number of pieces taken. carried (pieces,): for
     a piece that begins inside a row, the value to add to y for this row after all threads have

@@ -291,7 +291,7 @@ def run(
 
 
 def verify(A: csr_array, x: npt.ArrayLike, result: SpmvRun, tolerance: float = 1e-10) -> bool:
-    """Return whether SciPy gets the same x, up to tolerance x the largest value."""
+    """Return whether SciPy gets the same x, up to tolerance times the largest value."""
     expected: Any = as_numbers(x, "x")
     for _ in range(len(result.compute)):
         expected = A @ expected

@@ -48,10 +48,10 @@ def count(
 ) -> DeviceRun:
     """Return the triangles (m,) int64 at one device's vertices, in one superstep. Collective.
 
-    Bytes in addition to the graph's: 24 per local vertex, and 9 for each thread; 4 per own vertex;
-    4 per stored entry of the lists of own vertices (half of the arcs, on one device) and of ghosts;
-    buffers of a reduction. Messages with lists are so short that they take less memory than what is
-    allocated after them. Raises InputError for directed graphs.
+    Bytes in addition to the graph's: 24 per local vertex, plus 9 per local vertex and thread; 4 per
+    own vertex; 4 per stored entry of the lists of own vertices (half of the arcs, on one device)
+    and of ghosts; buffers of a reduction. Lists are sent in messages so short that these take less
+    memory than the arrays allocated after them. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -83,10 +83,10 @@ def count(
 
 
 def _is_skewed(comm: Comm, local: LocalGraph) -> bool:
-    """Return whether to order by degree: half of all vertices are far below the mean, or one above.
+    """Return whether to order by degree: half of all vertices have few arcs, or one has very many.
 
-    Far above: the vertex's degree squared exceeds the number of arcs, so it could take most of the
-    time.
+    Few: far below the mean. Very many: the degree squared exceeds the number of arcs of the graph,
+    so that this vertex could take most of the time.
     """
     own = local.degrees[: local.n_owned]
     found = comm.allgather((int(own.sum(dtype=np.int64)), int(own.max(initial=0))))
@@ -135,7 +135,7 @@ class _Counter:
             kernels.take_lists(none, none, none, numbers, none, none, 0, places, none)
 
     def has_prefixes(self) -> bool:
-        """Return whether the lists by number are prefixes of the adjacency lists.
+        """Return whether, in the order by number, each list is a prefix of its adjacency list.
 
         This holds on a single device whose arcs are sorted; nothing is copied then.
         """
@@ -218,7 +218,7 @@ class _Counter:
         return ends
 
     def _rounds(self, comm: Comm, entries: dict[int, IntVector]) -> int:
-        """Return the number of messages for lists: each has fewer entries than local vertices."""
+        """Return in how many messages to send lists: each has fewer entries than local vertices."""
         own = [int(entries[q][-1]) if q in entries else 0 for q in range(comm.size)]
         all_sizes = comm.allgather((self.local.n_local, own))
         sent = np.array([sizes for _, sizes in all_sizes], np.int64)
@@ -250,8 +250,8 @@ class _Counter:
     def count(self) -> IntVector:
         """Return each local vertex's number of triangles found at own vertices (n_local,).
 
-        The memory for counting is held as long as the counter: so the memory that all devices take
-        together does not depend on which of them is first.
+        The counter keeps the memory for counting, so that the memory of all devices together does
+        not depend on which device counts first.
         """
         local = self.local
         own = np.arange(local.n_local, dtype=NARROW)
@@ -350,7 +350,7 @@ def total(values: npt.NDArray[Any]) -> int:
 
 
 def verify(graph: Graph | DirectedGraph, values: npt.NDArray[Any]) -> bool:
-    """Return whether SciPy finds the same: half of each row sum of A A, at the entries of A.
+    """Return whether SciPy finds the same: half the row sums of A A at the entries of A.
 
     values (n,): by vertex number.
     """

@@ -38,8 +38,8 @@ def rank_by_degree(degrees, by_number, places, order):
 def find_prefixes(thread, threads, chunks, offsets, ends, places, unordered):
     """Set places (2, m) to where the neighbours of lower number of each vertex begin and end.
 
-    unordered (threads,): set to 1 if other neighbours precede one of these. chunks: vertices at
-    which pieces of equally many arcs begin, and the end.
+    unordered (threads,): set to 1 if any of these comes after a neighbour of higher number. chunks:
+    vertices at which pieces of equally many arcs begin, and the end.
     """
     first = chunks[first_of(thread, threads, chunks.size - 1)]
     last = chunks[first_of(thread + 1, threads, chunks.size - 1)]
@@ -111,7 +111,8 @@ def take_lists(lengths, received, known, numbers, ranks, ghosts, first, places, 
     """Write the lists of ghosts (g,), by ranks, to lists from `first` on; return their end.
 
     lengths (g,), received (e,): the lists by global numbers; entries that are not local vertices
-    are omitted. known (n_local,): vertices by global number. ghosts: ranks. places: set.
+    are omitted. known (n_local,): vertices by global number. ghosts: their ranks. places: set to
+    the lists' begins and ends.
     """
     end, j = np.int64(first), np.uint64(0)
     for i in range(np.uint64(lengths.size)):

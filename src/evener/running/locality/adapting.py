@@ -75,7 +75,7 @@ class _Better(NamedTuple):
 
 
 class Agent:
-    """A thread that searches a better order of a part, once `begin_after` has started it.
+    """A thread that searches for a better order of a part, once `begin_after` has started it.
 
     cores: numbers of the cores that it may use; None: those of the thread that creates it. found:
     the result once the search has ended; None: no better order. seconds: CPU time of the search.
@@ -93,9 +93,9 @@ class Agent:
         self._thread: threading.Thread | None = None
 
     def begin_after(self, spent: float) -> None:
-        """Begin, if not done yet, once the program has taken enough CPU time.
+        """Start the search, if not done yet, if the program has taken enough CPU time.
 
-        spent [s]: its CPU time.
+        spent [s]: the program's CPU time.
         """
         if spent >= self.worth_after and not self.has_begun:
             self.has_begun = True

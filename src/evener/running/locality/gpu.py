@@ -188,7 +188,7 @@ class Chosen(NamedTuple):
 def product_for(
     matrix, entries, make, *, threads: int = 1024, on: Multiprocessor = USUAL
 ) -> Chosen:
-    """Return products with the fewest blocks of which two fit on a multiprocessor.
+    """Return a product by the fewest staged blocks such that two fit on a multiprocessor.
 
     entries (m,): of the matrix, in the order of the EdgeList for which make(k) returns the
     StagedBlocks of k blocks. If no number of blocks fits, the kernel by rows is returned, with the

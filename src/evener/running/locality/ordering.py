@@ -114,7 +114,7 @@ def renumbered(local: LocalGraph, order: LocalNumbers, stop: Stop = NEVER) -> Lo
 
 
 def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers, stop: Stop) -> LocalArcs:
-    """Return arcs in a new order, for arcs listed at both ends: each is moved to its other end."""
+    """Return arcs, listed at both ends, in a new order: each one is listed at its other end."""
     offsets = np.zeros_like(arcs.offsets)
     np.cumsum(np.diff(arcs.offsets)[order], out=offsets[1:])
     return _transposed(arcs, order, offsets, offsets[:-1][numbers], stop)
@@ -123,7 +123,7 @@ def _mirrored(arcs: LocalArcs, order: LocalNumbers, numbers: LocalNumbers, stop:
 def _renumbered_arcs(
     arcs: LocalArcs | None, order: LocalNumbers, numbers: LocalNumbers, stop: Stop
 ) -> LocalArcs | None:
-    """Return any arcs in a new order, by listing them at their other ends and back again."""
+    """Return arcs of any kind in a new order, by transposing their lists twice."""
     if arcs is None:
         return None
     counts = np.bincount(arcs.ends, minlength=numbers.size)
@@ -147,8 +147,8 @@ def _transposed(
 ) -> LocalArcs:
     """Return the arcs listed at their other ends.
 
-    The lists begin at offsets, vertex v's at slots[v]. order: in which rows are read, and by which
-    they are renumbered.
+    offsets: where the new lists begin; that of vertex v begins at slots[v]. order: the rows in the
+    order in which they are read; row order[i] becomes number i.
     """
     weights = arcs.weights
     wide = np.empty(0, np.uint64) if weights is None else _as_bits(weights)

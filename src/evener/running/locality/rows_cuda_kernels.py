@@ -4,8 +4,8 @@
 regardless of rows, and sums of a row are added up within a block of threads: CUSP's method, as
 described in [SPAC]_, section 5.2. If a row extends over several blocks, they add to y (n,), which
 must be zero, by atomics. `by_parts`: each block of threads reads the entries of a part, see
-row_blocks_kernels; then one thread, or a warp if there are many, adds up the products of a row.
-`join_pieces` adds up rows that are in several parts. Sums are the same in each run.
+row_blocks_kernels; then one thread adds up the products of a row, or a warp if the row has many.
+`join_pieces` adds up rows that are in several parts. The sums of `by_parts` are the same each time.
 """
 
 # mypy: ignore-errors

@@ -1,8 +1,8 @@
 """StagedBlocks: blocks of edges, each with the few vertices that it copies to fast memory.
 
 As in the programs of [SPAC]_, section 4: a block of threads, or a core, copies ("stages") the
-values of all ends of its edges to shared memory, or to its cache, and works with 16-bit numbers of
-these. A vertex is staged once for each block that contains it, so the number of staged values is
+values of all ends of its edges to shared memory, or to its cache, and identifies them by 16-bit
+numbers. A vertex is staged once for each block that contains it, so the number of staged values is
 that of copies plus that of vertices with an edge (section 3.1).
 """
 
@@ -95,7 +95,7 @@ class Staged:
         return Staged(self.starts, vertices, self.local, self.n)
 
     def parts(self) -> tuple[IntVector, IntVector]:
-        """Return where the places of each vertex begin (n + 1,), and the places (s,), ascending."""
+        """Return offsets (n + 1,) and lists (s,), ascending: each vertex's places in `vertices`."""
         offsets = np.zeros(self.n + 1, np.int64)
         np.cumsum(np.bincount(self.vertices, minlength=self.n), out=offsets[1:])
         return offsets, np.argsort(self.vertices, kind="stable")
@@ -215,8 +215,8 @@ def fewest_blocks(
 
     make(k): returns k blocks. at_least: number k below which no blocks fit. output, read: bytes
     staged for each output and input. Each k is predicted from what two others stage, until k would
-    fall by less than GROWTH: usually after three or four attempts, and at most TRIES. Raises
-    InfeasibleError if none is found: then use the plain kernel.
+    fall by less than a factor of GROWTH: usually after three or four attempts, and at most TRIES.
+    Raises InfeasibleError if none is found: then use the plain kernel.
     """
     k, found = max(at_least, 1), None
     too_few: list[_Try] = []
@@ -244,7 +244,7 @@ def fewest_blocks(
 def _predicted(too_few: list[_Try], enough: _Try | None, room: int) -> int:
     """Return the least k that may fit if bytes are a power of k between two known values of k.
 
-    The result is at least GROWTH above the last k that was too small, and below `enough`.
+    The result is at least GROWTH times the last k that was too small, and below `enough`.
     """
     last = too_few[-1]
     other = enough or (too_few[-2] if len(too_few) > 1 else None)

@@ -36,7 +36,7 @@ class StreamCalibration(NamedTuple):
 
     graph: with the CPU seconds of its filters, for devices of 1000 mips. per_byte [s/B]: by how
     much longer each of two cores takes for a byte sent between them; 0 if no difference was found,
-    None if it was not measured. platform: the cores, joined by this link.
+    None if it was not measured. platform: the cores, joined by a link with this cost.
     """
 
     graph: StreamGraph
@@ -118,7 +118,7 @@ def bytes_between(graph: StreamGraph, part: Part) -> FloatArray:
 def seconds_apart(
     program: StreamProgram, part: Part, repeats: int, devices: list[list[int]] | None = None
 ) -> FloatArray:
-    """Return the CPU seconds of filters per iteration, on two cores by `part` (repeats, n).
+    """Return the filters' CPU seconds (repeats, n) per iteration; part: core of each, 0 or 1.
 
     Only the last iterations of a run count, in which all slots of channels have been used before.
     """

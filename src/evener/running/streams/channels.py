@@ -47,8 +47,9 @@ class Receiver(Protocol):
 class Channel:
     """A channel within this process, with `size` slots.
 
-    to_reader, to_writer: functions that the other end's thread calls when there may be data, or
-    room. Only one thread changes each count, so no lock is needed to read them.
+    to_reader: called by the writer's thread when there may be data; to_writer: called by the
+    reader's thread when there may be room. Only one thread changes each count, so no lock is needed
+    to read them.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class FarReceiver:
 
 
 class ScatteringSender:
-    """The writer's end of a channel with copies of the reader. to: ends by reader.
+    """The writer's end of a channel with copies of the reader. to: reader -> end of its channel.
 
     turns: the reader of each array.
     """
@@ -216,7 +217,7 @@ class ScatteringSender:
 
 
 class GatheringReceiver:
-    """The reader's end of a channel with copies of the writer. by: ends by writer.
+    """The reader's end of a channel with copies of the writer. by: writer -> end of its channel.
 
     turns: the writer of each array.
     """

@@ -39,14 +39,14 @@ STDERR = 2  # its file descriptor
 class StreamWatch:
     """How a stream program is run, and how its progress is reported.
 
-    timeout [s]: limit for a filter in an iteration; the first one includes compiling. slots: number
-    of slots of channels between neighbouring stages. devices: for each processor, the cores to
-    which its thread is bound, or the CUDA device that its thread drives; None: unbound threads on
-    cores. trace: whether to record all spans. keep: number of last iterations whose outputs are
-    returned; None: all. kills: whether to end the process if a filter holds Python's lock for
-    longer than the timeout, as a kernel without nogil can, so that no thread can raise an error; a
-    traceback of all threads is printed. tell: called now and then with the number of iterations
-    done.
+    timeout [s]: limit on a filter's time in an iteration; in the first iteration this includes
+    compiling. slots: number of slots of channels between neighbouring stages. devices: for each
+    processor, the cores to which its thread is bound, or the CUDA device that its thread drives;
+    None: unbound threads on cores. trace: whether to record all spans. keep: number of last
+    iterations whose outputs are returned; None: all. kills: whether to print a traceback of all
+    threads and end the process if a filter holds Python's lock for longer than the timeout; then no
+    thread can raise an error. A kernel without nogil can hold it. tell: called now and then with
+    the number of iterations done.
     """
 
     timeout: float = TIMEOUT
@@ -73,10 +73,10 @@ def run_stream(
 ) -> StreamRun:
     """Run iterations of a program on the processors of a plan. Collective.
 
-    Each processor is a thread that runs its filters, on several iterations of the program at once.
-    comm: an MpiComm or an mpi4py communicator, whose ranks share the processors like devices of
-    other runs, `d * P // k == p`; None: all are threads of this process. If the plan has copies of
-    a filter, they run iterations alternately, in proportion to their data. Except for times, the
+    Each processor is a thread that runs its filters; filters may be at different iterations at the
+    same time. comm: an MpiComm or an mpi4py communicator; rank p of P has the processors d of k
+    with `d * P // k == p`; None: all are threads of this process. If the plan has copies of a
+    filter, they run iterations alternately, in proportion to their data. Except for times, the
     result does not depend on the plan.
 
     Raises UsageError for a plan of other filters, for iterations below 1, for more ranks than
@@ -248,7 +248,7 @@ class _Run:
                 self.watch.tell(min((done for done in own if done), default=0))
 
     def _put_off_last_resort(self) -> None:
-        """Postpone the end of the process, due if a filter holds Python's lock too long."""
+        """Restart the timer that ends the process if a filter holds Python's lock too long."""
         if self.watch.kills:
             seconds = min(self.watch.timeout + LATER, threading.TIMEOUT_MAX)
             faulthandler.dump_traceback_later(seconds, exit=True, file=STDERR)

@@ -45,7 +45,7 @@ class Firing:
             if found is not None:
                 raise self._wrong(
                     iteration,
-                    f"returned {_described(found)}, but a filter with fills must return None",
+                    f"returned {_described(found)}, but a filter with fills=True must return None",
                 )
             return None
         for slot, array in zip(slots, self._parts(found, iteration), strict=True):

@@ -62,7 +62,7 @@ class InTurn:
 def run_in_turn(program: StreamProgram, iterations: int) -> dict[str, Array]:
     """Return the outputs of a program, run by one thread, one filter after the other.
 
-    A mapping from names of filters without outgoing channels to what they returned (iterations,
+    The result maps names of filters without outgoing channels to what these returned (iterations,
     ...).
     """
     run = InTurn(program)

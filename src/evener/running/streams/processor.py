@@ -165,7 +165,7 @@ class Processor:
         self._last, self._trace, self._keep = last, trace, keep
 
     def run(self, until: Callable[[Callable[[], bool]], None]) -> None:
-        """Run all filters until each has run its iterations. until(is_done): waits."""
+        """Run all filters until each has run its iterations; until(is_done) waits for is_done()."""
         left = [one for one in self.placed if not one.is_over]
         while left:
             self.waker.check()

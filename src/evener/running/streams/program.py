@@ -1,4 +1,4 @@
-"""StreamProgram: a stream graph whose filters have functions, and channels the type of their data.
+"""StreamProgram: a stream graph with a function for each filter and a type for each channel.
 
 def blur(image):
     return (image[1:] + image[:-1]) / 2
@@ -204,7 +204,7 @@ def made_by(
 ) -> StreamProgram:
     """Return the result of calling `make` with these parameters, which must have defaults.
 
-    Raises InputError for names that it does not have.
+    Raises InputError for names that are not parameters of `make`.
     """
     defaults = {
         key: one.default

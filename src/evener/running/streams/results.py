@@ -53,7 +53,7 @@ class StreamRun:
 
     @property
     def cpu(self) -> FloatArray:
-        """CPU seconds in this time (k,)."""
+        """CPU seconds that each processor used for filters (k,)."""
         return self._sums("cpu")
 
     @property
@@ -73,7 +73,7 @@ class StreamRun:
 
 
 def steady_period(ends: Sequence[Sequence[float]], depth: int) -> float | None:
-    """Return the mean seconds between ends of iterations, for the last filter with the longest.
+    """Return the mean seconds between ends of iterations: the longest among the last filters.
 
     ends: for each of the last filters, when it ended each iteration [s]. The first and the last
     `depth` iterations are not steady and are ignored; None if fewer than two are left.
@@ -105,7 +105,7 @@ def outputs_of(given: Sequence[tuple[int, Array]], keep: int | None = None) -> A
 def stream_trace_of(run: StreamRun) -> dict[str, Any]:
     """Return the trace of a run whose spans were recorded: a track for each processor.
 
-    An event for each firing of a filter; see evener.running.records.
+    The trace has an event for each firing of a filter; see evener.running.records.
     """
     began = min((one.spans[0][0] for one in run.filters if one.spans), default=0.0)
     events = [named("process", 1, 0, "processors")]

@@ -87,7 +87,7 @@ class RunChannels:
         return ScatteringSender(found, [int(to[t + tokens]) for t in self._turns.of_copy(c)])
 
     def _all(self) -> dict[tuple[int, int, int], _Ends]:
-        """Return the ends in this process of each channel, by its number and the plan's filters."""
+        """Return the ends in this process, by channel, and by its writer and reader in the plan."""
         graph, part, sizes = self._program.graph, self._plan.part, self._stages.of_channels
         found: dict[tuple[int, int, int], _Ends] = {}
         number = 0
@@ -111,7 +111,7 @@ class RunChannels:
     ) -> _Ends:
         """Return the ends in this process of one channel.
 
-        numbers: its own, slots, arrays in all.
+        numbers: the channel's number; its count of slots; arrays sent in the run.
         """
         number, size, total = numbers
         here = writer in self._wakers, reader in self._wakers

@@ -66,7 +66,7 @@ class PipelineStages:
 
     @cached_property
     def depth(self) -> int:
-        """Largest number of iterations between first and last filter, until the run is steady.
+        """Largest number of iterations by which filters run ahead, until the run is steady.
 
         This is the largest number of slots on any path.
         """
@@ -80,7 +80,7 @@ class PipelineStages:
 
     @cached_property
     def last(self) -> IntArray:
-        """Filters that end an iteration: only later iterations read their arrays, if any."""
+        """Filters that end an iteration: their arrays, if any, are read only in later ones."""
         program = self.program
         return np.array(
             [

@@ -4,8 +4,8 @@ A plan's copies share the data of an iteration. A function gets whole arrays, so
 alternate: each iteration t has a place x(t) in [0, 1), and the copy whose part of the data contains
 x(t) runs the iteration. The places are those of a rotation by the golden ratio; the number in each
 part is proportional to its length, at intervals that are as even as possible. All filters have the
-same places: so copies of two filters exchange on average as many bytes as correspond to their
-common data.
+same places, so the bytes that two copies exchange are on average those of the data that they have
+in common.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class FilterTurns:
     def homes(self) -> IntArray:
         """The processor of each filter of the program (n,).
 
-        A filter with copies has its own number, so that it counts as separate from all others.
+        A filter with copies has a negative number of its own instead, so that it counts as separate
+        from all others.
         """
         part = self.plan.part.astype(np.int64)
         single = np.diff(self.first) == 1
@@ -128,9 +129,10 @@ class FilterTurns:
         return np.maximum(gaps[graph.tails], gaps[graph.heads])
 
     def _meanwhile(self, c: int) -> int:
-        """Return how many iterations begin, by the plan, while a copy runs one, plus one.
+        """Return one plus the number of iterations that begin, by the plan, while copy c runs one.
 
-        At most ceil(1 / (the copy's share of the data)): on average, it runs one of these.
+        The result is at most ceil(1 / (the copy's share of the data)): on average, the copy runs
+        one of so many iterations.
         """
         own, plan = self.copies(int(self.of[c])), self.plan
         parts = plan.graph.vector[own.start : own.stop]

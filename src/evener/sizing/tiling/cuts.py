@@ -124,9 +124,9 @@ def ordered_columns(
 
 
 def _least_of_number(widths: FloatArray, n_columns: int) -> list[npt.NDArray[np.int64]]:
-    """Return the first device (p + 1,) of the last column, of the last but one, and so on, by q.
+    """Return the first device (p + 1,) of the last column, of the last but one, and so on.
 
-    q: number of devices in this column and the columns before it.
+    Entry q is for q devices in this column and the columns before it.
     """
     p = widths.size - 1
     counts = np.arange(p + 1, dtype=np.float64)
@@ -182,8 +182,8 @@ class Cut:
 class CutSearch:
     """Branch and bound: finds the best cuts of boxes, each for a run a:b of devices sorted by area.
 
-    areas, before, least: the sorted areas, and sums of areas, and of 2 sqrt(area), of the devices
-    before each. found: the value, position and direction of the best cut of each box solved.
+    areas: sorted. before, least: for each device, the sums of area and of 2 sqrt(area) over the
+    devices before it. found: the value, position and direction of the best cut of each box solved.
     """
 
     areas: list[float]
@@ -315,7 +315,7 @@ class _Ways:
     known: dict[tuple[int, int, float], float] = field(default_factory=dict)
 
     def divided(self, a: int, b: int, height: float, width: float) -> tuple[float, Cut | int]:
-        """Return the best division found for devices a:b, after its half-perimeter."""
+        """Return the best half-perimeter found for devices a:b, and the division that has it."""
         if b - a <= SMALL:
             value = self.exact.best(a, b, height, width)
             return value, self.exact.tree(self.order, a, b, height, width)

@@ -285,7 +285,7 @@ def _br(request: TilingRequest) -> Made:
 
 
 def _guillotine(request: TilingRequest) -> Made:
-    """Return guillotine cuts, or columns if these have no more half-perimeter in whole blocks."""
+    """Return guillotine cuts, or columns (br) if the cuts have no smaller half-perimeter."""
     columns, _ = _br(request)
     used = np.flatnonzero(request.targets > 0)
     tree, _ = good_cuts(request.targets, request.shape, used)
@@ -294,7 +294,7 @@ def _guillotine(request: TilingRequest) -> Made:
     return (
         (cuts, ())
         if fewer
-        else (columns, ("columns: guillotine cuts have no smaller half-perimeter",))
+        else (columns, ("columns were used: guillotine cuts have no smaller half-perimeter",))
     )
 
 
@@ -317,7 +317,7 @@ def _fpm_kl(request: TilingRequest) -> Made:
     grid = grid_of_surfaces(
         surfaces, request.shape, n_columns=request.n_columns, block=request.block
     )
-    notes = [] if devices.surfaces else ["fpm-kl: these models depend on area alone"]
+    notes = [] if devices.surfaces else ["fpm-kl: the speed models depend on area alone"]
     if not grid.converged:
         notes.append("fpm-kl did not converge: this is the best of its rounds")
     return grid.tiling, tuple(notes)

@@ -55,7 +55,7 @@ def whole_columns(
     rows, width = shape
     if not columns:
         raise InfeasibleError(
-            "no device's share is a whole block: their speeds or memories differ too much",
+            "no device's share is a whole block: the devices' speeds or memories differ too much",
             hint="Leave devices out, or choose smaller blocks.",
         )
     flat, starts = np.concatenate(columns), np.cumsum([0, *[c.size for c in columns[:-1]]])

@@ -1,4 +1,4 @@
-"""FFT of Cooley and Tukey: bit reversal, then one filter for each doubling of the transforms."""
+"""FFT of Cooley and Tukey: bit reversal, then one filter for each doubling of the length."""
 
 from __future__ import annotations
 

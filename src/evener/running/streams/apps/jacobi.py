@@ -51,7 +51,7 @@ def program(n: int = 999, sweeps: int = 10) -> StreamProgram:
 def _row_sums(b: Array) -> Array:
     """Return the row sums of what statement 4 copies to A.
 
-    Its first row and column are zeros here.
+    A's first row and column, which are not copied, are zeros here.
     """
     a = np.zeros_like(b)
     a[1:, 1:] = b[1:, 1:]

@@ -14,7 +14,7 @@ def fill(offset, out):
 
 @njit(cache=True, nogil=True, counted=False)
 def sweep(a, b, part, sweeps, out):
-    """Statement 3: inner b is part x the sum of a there, left, right and above; b is copied."""
+    """Statement 3: out is b; inner entries are part x (a there + a left + a right + a above)."""
     n, m = a.shape
     for i in range(n):
         for j in range(m):

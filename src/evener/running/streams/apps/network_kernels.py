@@ -19,7 +19,7 @@ def butterflies(x, twiddles, out):
 
 @njit(cache=True, nogil=True, counted=False)
 def exchange(x, size, apart, out):
-    """Compare each two numbers at the distance `apart` in a row, and put the smaller one first.
+    """Compare pairs of numbers at the distance `apart` in a row; put the smaller one first.
 
     If bit `size` of the index is set, the smaller one is put last.
     """

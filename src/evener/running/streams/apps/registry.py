@@ -30,8 +30,8 @@ STREAM_APPS = {
 def stream_app(name: str, parameters: Mapping[str, float] | None = None) -> StreamProgram:
     """Return the program of this name. Raises UsageError if there is none.
 
-    parameters: replace the defaults of its function. Raises InputError for names that it does not
-    have.
+    parameters: replace defaults of the function that makes the program. Raises InputError for names
+    that this function does not have.
     """
     app = STREAM_APPS[one_of("stream program", name, STREAM_APPS)]
     return made_by(app.make, name, parameters or {})
