@@ -67,7 +67,7 @@ def test_what_is_not_known_well_is_said_in_the_file(evener, monkeypatch, tmp_pat
     monkeypatch.setattr("evener.measuring.machine.measured_platform", measured)
     code, _, said = evener("here", "--measure", "-o", tmp_path / "m.toml")
     assert code == 0
-    doubt = "alpha between cores 0 and 1 (level socket) is known only to 128%"
+    doubt = "alpha between cores 0 and 1 (level socket) is known only to within 128%"
     assert f"note: {doubt}" in said
     assert f"# {doubt}" in (tmp_path / "m.toml").read_text()
 

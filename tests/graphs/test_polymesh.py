@@ -47,7 +47,7 @@ def test_polyhedra():
         ({"neighbour": [-1]}, "face 0 must lie between"),
         ({"owner": [0] * 6 + [-1] * 5}, "face 6 must lie between"),
         ({"owner": [0] * 6 + [3] * 5}, "cell 2 has no face"),
-        ({"owner": [0] * 10 + [2**33]}, "fewer faces than cells"),
+        ({"owner": [0] * 10 + [2**33]}, "too few faces for so many cells"),
         ({"face_offsets": [0, 2, *range(8, 45, 4)]}, "face 0 has fewer than 3 corners"),
         ({"face_corners": [12] * 44}, "corner 12"),
         ({"owner": [], "neighbour": [], "face_offsets": [0], "face_corners": []}, "no faces"),

@@ -39,7 +39,7 @@ def test_a_msh_file_is_kept_whole(planned, tmp_path, capsys, to):
     target = tmp_path / "divided.msh"
     made = planned(BAR, "bar.msh")
     assert export(made, to, target) == 0
-    assert "1 element without a point of a cell: put into partition 1." in capsys.readouterr().err
+    assert "1 element not touching any cell: put into partition 1." in capsys.readouterr().err
     before = told(read_elements(open_source(made[1])))
     after = told(read_elements(open_source(target)))
     assert {tag: said[:3] + said[4:] for tag, said in after.items()} == {

@@ -67,7 +67,7 @@ def test_lines_in_the_order_of_the_file(folder):
 def test_what_is_odd_is_said(folder):
     path = written(folder / "odd.el", [(0, 1), (0, 1), (1, 0), (2, 2), (2, 1)])
     notes = " ".join(read_edges(path).notes)
-    assert "1 line names an edge in both directions: each pair is one edge." in notes
+    assert "1 line names an edge again, in the other direction: each pair is one edge." in notes
     assert "1 line joins a vertex to itself" in notes
     assert "1 line repeats an edge" in notes
 

@@ -88,13 +88,13 @@ def test_changed_sources(toys, pack):
     toys.write(twice="4 * sum_of(values)")
     answer, count, why = answer_and_why(toys)
     assert (answer, count) == (12, 2)  # both are of one file
-    assert why == "sources of kernels have changed since"
+    assert why == "sources of kernels have changed since the pack was made"
 
 
 def test_other_types(toys, pack):
     kernels = toys.imported()
     assert kernels.sum_of(np.array([1.5])) == 1.5
-    assert first_why() == "no kernel in it was compiled for these types of arguments"
+    assert first_why() == "no kernel in the pack was compiled for these types of arguments"
 
 
 def test_programs_of_users_are_in_no_pack(toys, pack):
@@ -227,7 +227,7 @@ def test_the_processor_is_said(toys, pack, monkeypatch):
     monkeypatch.setattr(packs, "_fits", lambda *_: False)
     processor = cpu_target.target_context.codegen().magic_tuple()[1]
     why = answer_and_why(toys)[2]
-    assert why == f"they are for processors of the level {processor}"
+    assert why == f"packs are for processors of the level {processor}"
 
 
 def test_names_tell_packs_apart():

@@ -85,7 +85,7 @@ def test_the_command_line_says_so(tmp_path, capsys, monkeypatch):
     assert main(["replay", "x.plan", "ring"]) == 0
     assert main(["compare", "ring", "--k", "2", "--with", "evener"]) == 0
     assert main(["report", "x.plan", "ring", "-o", "x.html"]) == 0
-    assert "values are sent for" in (tmp_path / "x.html").read_text()
+    assert "items for which values are sent" in (tmp_path / "x.html").read_text()
     capsys.readouterr()
     words = ["refine", "ring", "x.plan", "--k", "2", "--objective", "max_volume", "-o", "z.part"]
     assert main(words) == 2

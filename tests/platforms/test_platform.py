@@ -138,7 +138,7 @@ def test_a_speed_that_is_no_number_above_zero_is_refused(speed):
         (lambda: Device("x", 1.0, memory=0.0), "memory of device 'x'"),
         (lambda: Device("x", 1.0, memory_units=math.nan), "memory_units of device 'x'"),
         (lambda: Device("x", 1.0, kind=""), "kind of device 'x'"),
-        (lambda: Device("x", 1.0, at="n0//s1"), "a part of a place must not be empty"),
+        (lambda: Device("x", 1.0, at="n0//s1"), "the parts between slashes must not be empty"),
         (lambda: Device("x", 1.0, capabilities={"mips": math.inf}), "mips of device 'x'"),
         (lambda: Link(-1e-6), "alpha of a link"),
         (lambda: Link(0.0, math.inf), "beta of a link"),

@@ -245,7 +245,7 @@ def test_a_whole_of_one_colour_is_not_shown():
     graph = mesh.dual_graph()
     plan = plan_of(graph, part, machine(9), epsilon=0.9)
     (picture,) = draw(plan, graph, mesh).pictures
-    assert picture.title.endswith("where blocks meet. All around is dev0")
+    assert picture.title.endswith("where blocks meet. Everything around is on dev0")
     named = {label.block for label in (*picture.labels, *picture.callouts)}
     assert named == set(range(9))
     spread = plan_of(graph, x // 40 + 4 * inner, machine(8), epsilon=0.9)

@@ -170,9 +170,9 @@ class Graph(AdjacencyLists):
         """Convert an undirected networkx graph; vertex i is its i-th node; loops are dropped.
 
         weight, node_weight, coords: names of the attributes with edge weights, node weights and
-        node coordinates; without weight names all weigh 1. labels are the nodes' names, unless
-        these are 0 to n - 1 in order. fields: other fields of Graph. Raises InputError for directed
-        graphs, multigraphs and missing attributes.
+        node coordinates; without a name of weights, all weigh 1. labels are the nodes' names,
+        unless these are 0 to n - 1 in order. fields: other fields of Graph. Raises InputError for
+        directed graphs, multigraphs and missing attributes.
         """
         from evener.graphs.foreign import nodes_of_graph
 

@@ -160,7 +160,8 @@ def scan_rows(data, pos, comment, values, first, place, where):
 
 @njit(cache=True, nogil=True)
 def keep_lines(data, key, out):
-    """Copy the lines whose first word is the byte `key`, but not the key; blank other lines."""
+    """Copy the lines that begin with the word `key`, a byte, without this word; blank all
+    others."""
     pos = 0
     while pos < data.size:
         first = skip_blanks(data, pos)

@@ -60,7 +60,8 @@ class CutChoice:
         return f"Blocks of {self.cut}: {times}; {self._why(own, other)}."
 
     def _why(self, own: Prediction, other: Prediction) -> str:
-        """Return the cause of the difference, or that it is small."""
+        """Return the reason for the choice: what makes one plan faster, or that it gains too
+        little."""
         values = f"{self.sent[self.cut]:,} values are sent, not {self.sent[self._other]:,}"
         if self.sent["vertices"] == self.sent["edges"]:
             values = f"both send {plural(self.sent['edges'], 'value')}"

@@ -308,7 +308,8 @@ def _free_name(graph: StreamGraph, v: int) -> str:
 def _abler(
     problem: StreamProblem, part: Part, period: Period
 ) -> Iterator[tuple[str, StreamProblem, Part]]:
-    """Yield doubled mips or vector length, of the busiest device or of all devices of its kind."""
+    """Yield problems in which the busiest device, or its kind, has twice the mips or vector
+    length."""
     platform, b = problem.processors.platform, period.bottleneck
     kind = next(own for own in kinds_of(platform).values() if b in own)
     groups: list[Sequence[int]] = [[b]]

@@ -87,7 +87,8 @@ class Device:
             raise InputError(f"the kind of device {self.name!r} must not be empty")
         if self.at and not all(part.strip() for part in self.at.split("/")):
             raise InputError(
-                f"device {self.name!r} is at {self.at!r}, but a part of a place must not be empty"
+                f"device {self.name!r} is at {self.at!r}, but the parts between slashes must not "
+                "be empty"
             )
         for key, value in self.capabilities.items():
             if not _is_number(value):

@@ -117,7 +117,7 @@ def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
 
 
 def _slices_rows(kept: Any) -> list[ProvenanceRow]:
-    """Return rows on how a graph in slices was divided; plans on ranks record none."""
+    """Return table rows on how a graph in slices was divided; none for plans made on ranks."""
     found = dict(kept) if isinstance(kept, Mapping) else {"memory": kept}
     rows = []
     for key, value in found.items():

@@ -82,9 +82,9 @@ class EdgeShare:
 class DealtEdges(NamedTuple):
     """A graph's edges, sorted by the device that an edge partition assigns them to.
 
-    edges: numbers of all edges by device, then number; starts (k + 1,): where the edges of each
-    device begin. listed: ends and weights of edges. both_ways: whether an edge stands for two arcs.
-    degrees (n,): number of arcs that leave each vertex.
+    edges: numbers of all edges, sorted by device, then by number; starts (k + 1,): where the edges
+    of each device begin. listed: ends and weights of edges. both_ways: whether an edge stands for
+    two arcs. degrees (n,): number of arcs that leave each vertex.
     """
 
     edges: IntArray

@@ -145,4 +145,4 @@ def test_polyhedra_are_not_for_meshio(tmp_path, capsys):
     assert main(["plan", mesh, "--k", "2", "-o", plan, "--quiet"]) == 0
     for to, said in (("vtu", True), ("metis", False)):
         assert main(["export", plan, mesh, "--to", to, "-o", str(tmp_path / to)]) == 0
-        assert ("holds polyhedra" in capsys.readouterr().err) == said
+        assert ("contains polyhedra" in capsys.readouterr().err) == said

@@ -234,10 +234,10 @@ def test_one_of_several_weights(put, tmp_path, constraint, real):
     write_graph(tmp_path / "all.ecsr", read(path).graph)
     same_as_whole(tmp_path / "all.ecsr", constraint=constraint)
     for source in (path, tmp_path / "all.ecsr"):
-        with pytest.raises(UsageError, match="no weight 2: numbers are 0 to 1"):
+        with pytest.raises(UsageError, match="no weight 2: weights are numbered 0 to 1"):
             convert_to_csr(source, tmp_path / "o.ecsr", vertices=VertexFiles(constraint=2))
     two = put(b"1 2\n3 4\n", "two.txt")
-    with pytest.raises(UsageError, match="no weight 1: numbers are 0 to 0"):
+    with pytest.raises(UsageError, match="no weight 1: weights are numbered 0 to 0"):
         options = VertexFiles(weights=f"{two}:0", constraint=1)
         convert_to_csr(path, tmp_path / "o.ecsr", vertices=options)
 

@@ -89,7 +89,7 @@ def test_as_in_text(put, binary, text):
         (BAR_2.replace(b" 1 8\n" + ints(1), b" 1 8\n" + ints(2**24)), "another byte order"),
         (
             BAR_2.replace(b" 1 8\n", b" 1\n8\n"),
-            "is binary with another byte order, or with numbers that have not 8 bytes",
+            "is binary with another byte order, or has a data size other than 8 bytes",
         ),
         (
             BAR_2.replace(reals(2, 1, 0), reals(2, np.nan, 0)),
@@ -101,7 +101,7 @@ def test_as_in_text(put, binary, text):
         ),
         (
             BAR_2.replace(b" 1 8\n", b" 1 4\n"),
-            "is binary with another byte order, or with numbers that have not 8 bytes",
+            "is binary with another byte order, or has a data size other than 8 bytes",
         ),
         (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\n9\n"), "more numbers than it contains"),
         (BAR_2.replace(b"$Nodes\n8\n", b"$Nodes\n0\n"), "has no points"),

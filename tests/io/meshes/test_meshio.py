@@ -196,7 +196,7 @@ def test_prisms_and_pieces_of_vtu(put, meshio_here):
     whole = f"<UnstructuredGrid>{piece(0)}{piece(5)}</UnstructuredGrid>"
     reading = read(put(file.format(whole), "two.vtu"))
     assert (reading.mesh.n_points, reading.graph.n, reading.graph.m) == (6, 2, 0)
-    assert reading.notes == ("2 pieces, which share no points.",)
+    assert reading.notes == ("The file has 2 pieces, which share no points.",)
     with pytest.raises(InputError, match="declares 2 cells"):
         read(put(file.format(whole.replace('Cells="1"', 'Cells="2"')), "two.vtu"))
     with pytest.raises(InputError, match=r"VTK's type 77, which Evener does not know"):

@@ -46,7 +46,7 @@ def test_a_curved_mesh(put, ordering):
 def test_nodes_of_another_space(put):
     reading = read(put(curved("L2_T1_2D_P1", 1, NODES), "a.mesh"))
     assert not reading.mesh.has_coordinates
-    assert reading.notes[0] == "Nodes are of L2_T1_2D_P1: not read."
+    assert reading.notes[0] == "Nodes in the space L2_T1_2D_P1 are not read."
 
 
 def test_lines(put):

@@ -224,7 +224,7 @@ def test_gmsh_of_high_order(put, number, size):
         ("a.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=NONE\n1, 1\n", 3, "'NONE', which Evener does"),
         ("a.inp", "*node\n1,0,0\n*include, input=more.inp\n", 3, "includes the file 'more.inp'"),
         ("a.inp", "*node\n1,0,0\n2,9,0\n*ngen\n1,2\n", 4, r"generates nodes or elements by \*NGEN"),
-        ("a.inp", "*node\n1,0,0\n2,1,0\n*element,type=t2d2\n1,1\n", 4, "of which each takes 3"),
+        ("a.inp", "*node\n1,0,0\n2,1,0\n*element,type=t2d2\n1,1\n", 4, "but each element takes 3"),
         ("a.inp", "*node\n1,,0\n", 2, "a field is empty"),
         ("a.inp", "*node, system=c\n1,1.,90.\n", 1, "in the system C"),
         ("a.inp", "once upon a time\n", None, "no elements"),

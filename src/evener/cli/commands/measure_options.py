@@ -265,7 +265,7 @@ def add_precision(parser: argparse.ArgumentParser) -> None:
         type=share,
         default=default.confidence,
         metavar="C",
-        help="confidence level of that interval (default 0.95)",
+        help="confidence level of the interval of --precision (default 0.95)",
     )
     group.add_argument(
         "--repetitions",

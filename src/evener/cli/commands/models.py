@@ -286,10 +286,11 @@ class SurfaceKind:
 
 
 def shape_share(surface: SpeedSurface) -> float:
-    """Return the largest relative difference between the speeds of a rectangle and of its square.
+    """Return the largest relative difference of speed between a rectangle and the square of its
+    area.
 
-    The maximum is over the grid points whose square, of equal area, lies within the grid. If it is
-    small, a speed curve over the area suffices.
+    The maximum is over the grid points whose square lies within the grid. If it is small, a speed
+    curve over the area suffices.
     """
     import numpy as np
 

@@ -255,7 +255,7 @@ def _say(one: TunedRound, out: Output) -> None:
     if steps.mark is None:
         out.note(
             "note: no steps were detected, because collective calls do not repeat: seconds are "
-            "those of {len(steps.seconds)} equal pieces of the run; --step-every N defines steps"
+            f"those of {len(steps.seconds)} equal pieces of the run; --step-every N defines steps"
         )
     rows = [
         [rank, device.name, f"{measured.units[rank]:,.0f}", f"{measured.computing[rank]:.3g}",

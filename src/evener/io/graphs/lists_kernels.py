@@ -1,4 +1,5 @@
-"""Reads the adjacency lists of METIS and Scotch files in one pass; reports errors as text_kernels.
+"""Reads the adjacency lists of METIS and Scotch files in one pass; reports errors like
+text_kernels.
 
 Reference counting is off: it would take longer than reading the numbers.
 """

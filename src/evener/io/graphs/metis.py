@@ -25,7 +25,7 @@ _SUFFIXES = {".graph", ".metis", ".chaco"}
 
 @dataclass(frozen=True)
 class MetisHeader:
-    """n, m, and the contents of each line; offsets of the header and of the line after it."""
+    """n, m, which weights a line contains, and offsets of the header and of the line after it."""
 
     n: int
     m: int

@@ -12,9 +12,9 @@ STALLED = 40  # swaps without a new best after which a pass ends
 def grow(starts, other, n_bytes, members, kind, room, first, side, tie):
     """Move members to half 0, beginning with `first`, until it has room[t] blocks of each kind t.
 
-    The next block is always the one that exchanges most with half 0, among kinds that are still
+    The next member is always the block that exchanges most with half 0, among kinds that are still
     needed. side (k,): 1 for all members on entry, negative for others. tie (k,) is scratch. Returns
-    the last block put.
+    the block moved last.
     """
     left = room.sum()
     for b in members:

@@ -52,9 +52,9 @@ def drain(state, loss, own, enough, slack):
 
     loss (n,): estimated loss per weight of each vertex if it leaves its block; own (n,): weight of
     its edges into its block; zeros if unknown. Vertices are first evaluated in the order of these
-    losses; computed losses are written back. enough: weight of the vertices that are first
-    evaluated for a block, as a multiple of the weight that must leave it. slack (n,) int32: see
-    `wake`; lowered for vertices whose gains changed.
+    losses; computed losses are written back. enough: for each block, vertices of `enough` times the
+    weight that must leave are evaluated first. slack (n,) int32: see `wake`; lowered for vertices
+    whose gains changed.
     """
     n = state.part.size
     found, hope = np.empty(n, np.int32), np.empty(n)

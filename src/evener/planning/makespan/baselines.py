@@ -152,8 +152,8 @@ def mapped_least_cut(
 ) -> Candidate | None:
     """Return the plan of least cut, mapped to devices; None if mapping cannot help.
 
-    Mapping takes longer than computing a lower bound. If the bound shows that no mapping takes less
-    than `best_seconds` [s], those of the fastest candidate so far, no mapping is computed.
+    Mapping takes longer than computing a lower bound. If the bound shows that no mapping is faster
+    than `best_seconds` [s], the seconds of the fastest candidate so far, no mapping is computed.
     """
     problem, terms, known = maker.problem, baselines.terms, baselines.cut
     if terms is None or known is None or not (options.mapping and problem.platform.has_links):

@@ -183,9 +183,9 @@ def _lille() -> tuple[SpeedCurve, ...]:
 
 
 def _hybrid() -> tuple[SpeedCurve, ...]:
-    """Return nodes of table 5.3, one of each kind and number of cores; a unit is a 128 x 128 block.
+    """Return the thesis's nodes (table 5.3), one per kind and number of cores; unit: a 128^2 block.
 
-    A block takes 4.2 MFLOP and 131 kB. A core of Adonis and Edel has 8 GFLOPS, of Genepi 8.8.
+    A block takes 4.2 MFLOP and 131 kB. Cores of Adonis and Edel have 8 GFLOPS, cores of Genepi 8.8.
     """
     curves = [_with_gpu(f"adonis-{cores}c-gpu", cores) for cores in (0, 2, 5, 7)]
     for name, gigabytes, gflops in (("edel", 24, 8.0), ("genepi", 8, 8.8)):
