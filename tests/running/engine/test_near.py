@@ -1,5 +1,7 @@
 """Ranks of one computer that exchange inside kernels; here they are threads."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from evener.errors import ToolError
 from evener.plans.partition import Partition
-from evener.running.apps import bfs, sssp, wcc
+from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.comm import run_threads
 from evener.running.engine import Engine, ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
@@ -15,6 +17,8 @@ from evener.running.engine.fronts_kernels import PUSH
 from evener.running.engine.near import NearLinks
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
+from evener.running.failures import Names
+from evener.running.on_device import RunWatch
 from tests.examples import with_examples
 from tests.running.engine.parts import loop, parts, random_graph
 from tests.running.random_runs import random_case
@@ -53,6 +57,54 @@ def test_values_are_those_of_one_device(seed, threads):
         values, _ = run(program, graph, partition, threads, **given_)
         expected = run_program(program, graph, alone, parameters=given_).values
         assert np.array_equal(values, expected), program.name
+
+
+HALTING = VertexProgram(
+    init=lambda n: 1.0 / n,
+    emit=lambda value, degree: value / degree if degree > 0 else 0.0,
+    apply=lambda combined, n: 0.15 / n + 0.85 * combined,
+    halt=lambda change: change < 1e-6,
+    combine="sum", dtype="float64", name="halting",
+)  # fmt: skip
+
+
+@with_examples(6)
+@given(st.integers(0, 10**6), st.integers(1, 2))
+def test_a_run_is_that_between_separate_computers(seed, threads):
+    graph, partition, source = random_case(seed)
+    devices = [list(range(threads))] * partition.k
+    for program, most, given_ in (
+        (pagerank.PROGRAM, 5, {}),
+        (HALTING, None, {}),
+        (bfs.PROGRAM, None, {"source": source}),
+    ):
+        near, apart = (
+            run_program(
+                program, graph, partition, most=most, parameters=given_, devices=devices,
+                watch=RunWatch(is_apart=is_apart),
+            )
+            for is_apart in (False, True)
+        )  # fmt: skip
+        assert np.array_equal(near.values, apart.values), program.name
+        assert near.supersteps == apart.supersteps
+        counts = ["edges"] if program is bfs.PROGRAM else ["edges", "sent", "received"]
+        for count in counts:
+            assert np.array_equal(near.of_devices(count), apart.of_devices(count)), count
+
+
+def test_a_device_that_does_not_come_is_named(monkeypatch):
+    advance = Engine.advance
+
+    def late(engine, most):
+        if engine.sizes.n_owned == 3:
+            time.sleep(1)
+        advance(engine, most)
+
+    monkeypatch.setattr(Engine, "advance", late)
+    blocks = Partition(np.array([0] * 17 + [1] * 3), 2)
+    watch = RunWatch(timeout=0.2, names=Names(("fast", "late")))
+    with pytest.raises(ToolError, match=r"rank 1 \(late\) has not answered for 0.2"):
+        run_program(bfs.PROGRAM, loop(20), blocks, watch=watch)
 
 
 def test_supersteps_are_recorded_as_they_were():
