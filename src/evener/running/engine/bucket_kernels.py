@@ -65,7 +65,7 @@ from evener.running.engine.hooks_kernels import (
     kernel,
     message_of,
 )
-from evener.running.engine.near_kernels import came, enter, is_sent, least_vote
+from evener.running.engine.near_kernels import came, enter, is_linked, is_sent, least_vote
 from evener.running.engine.pushing_kernels import (
     applied_at,
     payload_from,
@@ -245,13 +245,14 @@ def take_in(first, end, targets, found, part, values, buckets, control, paramete
 
 
 @helper
-def agreed_by_ranks(team, part, values, work, buckets, vote, control, parameters):
+def agreed_by_ranks(team, part, values, links, marked, buckets, vote, control, parameters):
     """Exchange with the ranks of this computer; return the least priority that any of them has."""
-    links, row, least = work.links, 1, NONE
-    places, found = links.places, links.values
+    if links is None:
+        return vote
+    row, least, places, found = 1, NONE, links.places, links.values
     barrier(team.sync, team.threads)  # all have seen whether any are missed
     if team.thread == 0:
-        if is_sent(links, row, work.marked, buckets.bits, values, control):
+        if is_sent(links, row, marked, buckets.bits, values, control):
             for rank in range(links.ranks):
                 first, end = came(links, row, rank)
                 theirs = take_in(
@@ -287,11 +288,10 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         work.bins[row], work.pools[row], work.following[row], work.few[row], work.bits
     )
     counts, vote, end, enough = counts_at(sync), NONE, np.int64(-1), np.int64(0)
-    is_linked = work.links.ranks > 0
+    links = work.links
     barrier(sync, threads)
     if thread == 0:
-        if is_linked:
-            enter(work.links)
+        enter(links)
         store(sync, VOTES, NONE)
         store(sync, VOTES + LINE, NONE)
     if step < 0:
@@ -306,8 +306,10 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             vote = vote_of_missed(team, n_owned, values, buckets, control, counts, parameters)
             counts = counts_after(counts, 0, 0, 0)
             continue
-        if is_linked and (now >= end or load(control, EDGES) >= enough):
-            now = agreed_by_ranks(team, part, values, work, buckets, now, control, parameters)
+        if is_linked(links) and (now >= end or load(control, EDGES) >= enough):
+            now = agreed_by_ranks(
+                team, part, values, links, work.marked, buckets, now, control, parameters
+            )
             end, enough = now + WINDOW, load(control, EDGES) + ARCS_OF_WINDOW
         if now == NONE:
             break

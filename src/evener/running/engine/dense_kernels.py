@@ -49,6 +49,7 @@ from evener.running.engine.near_kernels import (
     UNPACKED,
     enter,
     has_long_passed,
+    is_linked,
     met,
     own_line,
     see_payloads,
@@ -61,6 +62,8 @@ from evener.running.engine.pulling_kernels import pulled
 @helper
 def exchanged(thread, threads, sync, sizes, payloads, links, step, control):
     """Get the payloads of ghosts from the ranks of this computer, before superstep `step`."""
+    if links is None:
+        return
     row, n_owned = control[LOGGED] + 1, np.uint64(sizes.n_owned)
     sent, ghosts = np.uint64(links.sends.size), np.uint64(sizes.n_local - sizes.n_owned)
     show_payloads(
@@ -85,6 +88,8 @@ def exchanged(thread, threads, sync, sizes, payloads, links, step, control):
 @helper
 def recorded(links, step, control):
     """Record a superstep of this rank; return whether to return from the kernel, on all ranks."""
+    if links is None:
+        return False
     row, is_long = control[LOGGED] + 1, control[LOGGED] + 2 == links.log.shape[0]
     spend(links, row, COMPUTED)
     links.log[row, LOOKED] = control[EDGES]
@@ -97,6 +102,8 @@ def recorded(links, step, control):
 @helper
 def sum_of_ranks(links, row, change, control):
     """Return the sum of all ranks' changes."""
+    if links is None:
+        return change
     place, total = np.uint64(2), 0.0
     links.sync.view(np.float64)[own_line(links.rank) + place] = change
     met(links, control)
@@ -123,7 +130,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     if last < 0:
         return
     tickets, links = load(sync, TICKETS), work.links
-    if links.ranks > 0 and thread == 0:
+    if thread == 0:
         enter(links)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
@@ -138,8 +145,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     edges = np.int64(0)
     halted, is_left = False, False
     while step < last and not halted and not is_left:
-        if links.ranks > 0:
-            exchanged(thread, threads, sync, sizes, now, links, step, control)
+        exchanged(thread, threads, sync, sizes, now, links, step, control)
         row, end, previous = np.uint64(step & 1), np.uint64(0), np.int64(-1)
         while True:
             chunk = fetch_add(sync, TICKETS, 1) - tickets
@@ -167,12 +173,12 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             work.changes[row, np.uint64(chunk)] = change
         tickets += chunks + threads
         now, then = then, now
-        if links.ranks > 0:
+        if is_linked(links):
             fetch_add(control, EDGES, edges)
             edges = np.int64(0)
         step += 1
         barrier(sync, threads)
-        if links.ranks > 0:
+        if is_linked(links):
             if thread == 0:
                 control[LEFT] = np.int64(recorded(links, step - 1, control))
             barrier(sync, threads)
@@ -181,7 +187,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             change = 0.0
             for chunk in range(chunks):
                 change += work.changes[row, np.uint64(chunk)]
-            if links.ranks > 0:
+            if is_linked(links):
                 if thread == 0:
                     work.changes[row, np.uint64(0)] = sum_of_ranks(
                         links, control[LOGGED], change, control

@@ -84,7 +84,9 @@ from evener.running.engine.near_kernels import (
     UNPACKED,
     came,
     enter,
+    is_linked,
     is_sent,
+    is_told,
     met,
     see_front,
     show_front,
@@ -275,12 +277,14 @@ def take_in(first, end, targets, found, part, values, lists, control, parameters
 
 
 @helper
-def seen_front(team, part, values, work, lists, front, control):
+def seen_front(team, part, values, links, lists, front, control):
     """Exchange frontiers with the ranks of this computer, before a superstep that pulls.
 
     Returns the frontier, whose bits and values of ghosts are now those at their owners.
     """
-    links, n_owned = work.links, np.uint64(part.sizes.n_owned)
+    if links is None:
+        return front
+    n_owned = np.uint64(part.sizes.n_owned)
     row, word = control[LOGGED] + 1, n_owned >> np.uint64(6)
     if front.form == QUEUE:
         put_into_bits(team, lists, front.length)
@@ -307,12 +311,14 @@ def seen_front(team, part, values, work, lists, front, control):
 
 
 @helper
-def exchanged(team, part, values, work, lists, front, edges, control, parameters):
+def exchanged(team, part, values, links, marked, lists, front, edges, control, parameters):
     """Exchange with the ranks of this computer after a superstep; return the new frontier.
 
     Sets control[DIRECTION] for the next superstep, the same on all ranks.
     """
-    links, before = work.links, control[TOTALS]
+    if links is None:
+        return front
+    before = control[TOTALS]
     fetch_add(control, EDGES, edges)
     barrier(team.sync, team.threads)
     if team.thread == 0:
@@ -323,7 +329,7 @@ def exchanged(team, part, values, work, lists, front, edges, control, parameters
             spend(links, row, COMPUTED)
             links.log[row, LOOKED] = control[EDGES]
         else:
-            is_sum = is_sent(links, row, work.marked, lists.bits, values, control)
+            is_sum = is_sent(links, row, marked, lists.bits, values, control)
             for rank in range(links.ranks * is_sum):
                 first, end = came(links, row, rank)
                 take_in(
@@ -340,6 +346,8 @@ def exchanged(team, part, values, work, lists, front, edges, control, parameters
 @helper
 def agreed(team, part, links, front, control):
     """Add up the first frontiers of the ranks of this computer; choose the first direction."""
+    if links is None:
+        return
     if team.thread == 0:
         row = control[LOGGED] + 1
         spend(links, row, COMPUTED)
@@ -391,21 +399,22 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     front = Front(
         control[FORM], control[LENGTH], control[SCOUTED], control[LEFT], control[SHRANK] == 1
     )
-    is_linked = work.links.ranks > 0 and control[DIRECTION] >= 0
-    if is_linked and thread == 0:
-        enter(work.links)
+    links = work.links
+    is_near = is_linked(links) and control[DIRECTION] >= 0
+    if is_near and thread == 0:
+        enter(links)
     barrier(sync, threads)
     if step < 0:
         front, counts = first_front(team, part, values, work, lists, counts, arcs, parameters)
         step = np.int64(0)
-        if is_linked:
-            agreed(team, part, work.links, front, control)
+        if is_near:
+            agreed(team, part, links, front, control)
     while (front.length > 0 or control[SHARED] == 1) and step < last:
-        if is_linked and is_over(control):
+        if is_near and is_over(control):
             break
         if pulls(front, control[DIRECTION], sizes, arcs):
-            if is_linked:
-                front = seen_front(team, part, values, work, lists, front, control)
+            if is_near:
+                front = seen_front(team, part, values, links, lists, front, control)
             front, counts, looked = pulled(
                 team, part, values, work, lists, front, counts, step, parameters
             )
@@ -417,10 +426,12 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         is_flipped = not is_flipped
         lists = lists_of(work, is_flipped)
         step += 1
-        if is_linked:
-            front = exchanged(team, part, values, work, lists, front, edges, control, parameters)
+        if is_near:
+            front = exchanged(
+                team, part, values, links, work.marked, lists, front, edges, control, parameters
+            )
             edges = np.int64(0)
-            if control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == work.links.log.shape[0]:
+            if is_told(links, control):
                 break
     fetch_add(control, EDGES, edges)
     if thread == 0:

@@ -27,7 +27,6 @@ from evener.running.engine.atomics_kernels import (
 )
 from evener.running.engine.engine import Engine
 from evener.running.engine.recording import StepRecorder
-from evener.running.engine.work import no_links
 from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory
@@ -165,11 +164,18 @@ class NearLinks:
                     return
 
 
+def _no_links(kind: np.dtype[Any]) -> kernels.Links:
+    """Return links between no ranks."""
+    words, numbers = np.empty(0, np.int64), np.empty(0, np.uint32)
+    pairs, values = words.reshape(0, 0), np.empty(0, kind)
+    return kernels.Links(0, 0, words, words, pairs, numbers, numbers, values, numbers, words, pairs)
+
+
 def _lists_of(
     comm: Nearby, local: LocalGraph, kind: np.dtype[Any]
 ) -> tuple[kernels.Links, int, list[npt.NDArray[np.uint32]]]:
     """Return links with the lists of messages, the number of all ghosts, and vertices by rank."""
-    links, counts = no_links(kind.name), comm.allgather(np.diff(local.ghost_starts).tolist())
+    links, counts = _no_links(kind), comm.allgather(np.diff(local.ghost_starts).tolist())
     sends = [local.sends.get(q, links.homes) for q in range(comm.size)]
     links = links._replace(
         begins=local.n_owned + np.asarray(local.ghost_starts, np.int64),
@@ -216,7 +222,7 @@ def _shared_trees(
     They replace the engine's own parents, which are never written: so the system allocates no
     memory for those.
     """
-    links, memory = no_links(kind.name), comm.memory(first + local.n_global * NUMBER)
+    links, memory = _no_links(kind), comm.memory(first + local.n_global * NUMBER)
     if memory is None:
         return None, links
     begins = np.cumsum([0, *comm.allgather(local.n_owned)])

@@ -26,6 +26,7 @@ from evener.running.engine.atomics_kernels import (
     GENERATION,
     LENGTH,
     LINE,
+    LOGGED,
     MARKED,
     ONE,
     SCOUTED,
@@ -54,7 +55,7 @@ FIRST_LINE = 2  # of the ranks' own lines in Links.sync, after those of the barr
 
 
 class Links(NamedTuple):
-    """What the ranks of a computer share; ranks: number of ranks, 0 if nothing is shared.
+    """What the ranks of a computer share; None instead of Links if nothing is shared.
 
     sync: barrier; a line of totals for each rank; and (ranks, ranks) numbers of messages from each
     rank to each other. begins (ranks + 1,): first ghost of each owner. starts (ranks, ranks): where
@@ -97,14 +98,32 @@ def clock(typing):  # noqa: ARG001
 
 
 @inner(counted=False, error_model="numpy")
+def is_linked(links):
+    """Return whether ranks share memory. If `links` is None, their exchanges are not compiled."""
+    return links is not None
+
+
+@inner(counted=False, error_model="numpy")
 def enter(links):
     """Begin the log of a kernel."""
+    if links is None:
+        return
     links.log[0, LAST] = links.log[0, ENTERED] = clock()
+
+
+@inner(counted=False, error_model="numpy")
+def is_told(links, control):
+    """Return whether a kernel returns because a rank ran for LONG, or because the log is full."""
+    if links is None:
+        return False
+    return control[TOTALS + np.uint64(3)] > 0 or control[LOGGED] + 1 == links.log.shape[0]
 
 
 @inner(counted=False, error_model="numpy")
 def spend(links, row, place):
     """Add the time since the last call to an entry of a row of the log; return the present time."""
+    if links is None:
+        return np.int64(0)
     now = clock()
     links.log[row, place] += now - links.log[0, LAST]
     links.log[0, LAST] = now

@@ -36,7 +36,7 @@ from evener.running.engine.atomics_kernels import (
     share_of,
 )
 from evener.running.engine.hooks_kernels import as_value, helper, kernel
-from evener.running.engine.near_kernels import COMPUTED, MET, enter, met, own_line, spend
+from evener.running.engine.near_kernels import COMPUTED, MET, enter, is_linked, met, own_line, spend
 
 ROUNDS = 2  # arcs of each vertex that are followed before sampling (the paper's section V)
 SAMPLES = 1024
@@ -102,13 +102,15 @@ def lower(values, u, value):
 @helper
 def place_of(u, part, links):
     """Return u's index in `parents`: its global number if ranks share trees, else the local one."""
-    return np.uint64(part.vertices.numbers[u]) if links.ranks > 0 else np.uint64(u)
+    if links is None:
+        return np.uint64(u)
+    return np.uint64(part.vertices.numbers[u])
 
 
 @helper
 def share_of_trees(team, part, links):
     """Return a thread's range of `parents`; of shared ones, a rank has as many as own vertices."""
-    if links.ranks == 0:
+    if links is None:
         return share_of(team, part.sizes.n_local)
     begin = np.uint64(links.begins[links.rank])
     first, end = share_of(team, np.uint64(links.begins[links.rank + 1]) - begin)
@@ -119,12 +121,13 @@ def share_of_trees(team, part, links):
 def meet(team, links, control):
     """Wait for the other threads, and for the other ranks if they share the trees."""
     barrier(team.sync, team.threads)
-    if links.ranks > 0:
-        if team.thread == 0:
-            spend(links, ROW, COMPUTED)
-            met(links, control)
-            spend(links, ROW, MET)
-        barrier(team.sync, team.threads)
+    if links is None:
+        return
+    if team.thread == 0:
+        spend(links, ROW, COMPUTED)
+        met(links, control)
+        spend(links, ROW, MET)
+    barrier(team.sync, team.threads)
 
 
 @helper
@@ -152,12 +155,35 @@ def follow_first_arcs(team, part, parents, links, control):
 def largest_tree(team, work, control):
     """Return the root of the probably largest tree, the same on all ranks that share trees."""
     links, parents = work.links, work.parents
-    if team.thread == 0 and links.rank == 0 and parents.size > 0:
+    if team.thread == 0 and is_first(links) and parents.size > 0:
         control[LARGEST] = commonest(parents, np.uint64(parents.size), work.table, work.counts)
-        if links.ranks > 0:
-            links.sync[own_line(0)] = control[LARGEST]
+        tell_ranks(links, control[LARGEST])
     meet(team, links, control)
-    return np.uint32(links.sync[own_line(0)] if links.ranks > 0 else control[LARGEST])
+    return np.uint32(told_by_first(links, control[LARGEST]))
+
+
+@helper
+def is_first(links):
+    """Return whether this is the first rank, or shares no trees."""
+    if links is None:
+        return True
+    return links.rank == 0
+
+
+@helper
+def tell_ranks(links, number):
+    """Write a number for the ranks that share trees with this one, the first."""
+    if links is None:
+        return
+    links.sync[own_line(0)] = number
+
+
+@helper
+def told_by_first(links, own):
+    """Return the number that the first rank wrote; `own` if this rank shares no trees."""
+    if links is None:
+        return own
+    return links.sync[own_line(0)]
 
 
 @helper
@@ -183,7 +209,7 @@ def follow_other_arcs(team, part, work, largest, tickets):
         for u in range(start, chunk_start(out.offsets, n_owned, chunk + 1, chunks)):
             # What leads to a vertex outside, that vertex follows, also in the part of another rank
             # that shares the trees; to a ghost, else, none else does.
-            is_known = u < interior or links.ranks > 0
+            is_known = u < interior or is_linked(links)
             if is_known and parents[place_of(u, part, links)] == largest:
                 continue
             edges += follow_arcs(u, out, np.uint64(ROUNDS), part, links, parents)
@@ -265,8 +291,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         return
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     links, is_lower = work.links, control[ENDED] == 0
-    is_shared = control[SHARED] == 1 and links.ranks == 0
-    if thread == 0 and links.ranks > 0:
+    is_shared = control[SHARED] == 1 and not is_linked(links)
+    if thread == 0:
         enter(links)
     barrier(sync, threads)
     if step < 0:
@@ -280,7 +306,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         spread_roots(team, part, values, work, control)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1
-        if links.ranks > 0:
+        if is_linked(links):
             spend(links, ROW, COMPUTED)
             control[LOGGED] = ROW
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,13 +59,13 @@ class ArcsOf(NamedTuple):
 class DenseWork(NamedTuple):
     """Payloads (n_local,) of even and odd supersteps; changes (2, chunks) of each chunk.
 
-    links: what the ranks of one computer share, see near.py.
+    links: what the ranks of one computer share, see near.py; None if nothing.
     """
 
     even: Numbers
     odd: Numbers
     changes: Numbers
-    links: Links
+    links: Links | None
 
 
 class FrontierWork(NamedTuple):
@@ -80,13 +80,13 @@ class FrontierWork(NamedTuple):
     other_bits: Numbers
     buffers: Numbers
     marked: Numbers
-    links: Links
+    links: Links | None
 
 
 class BucketWork(NamedTuple):
     """Each thread's buckets, pool, links between chunks; the shared frontier; see bucket_kernels.
 
-    bits: flags of vertices without room in a bucket, and of marked ghosts. links: see FrontierWork.
+    bits: flags of vertices without room in a bucket, and of marked ghosts. links: see DenseWork.
     """
 
     bins: Numbers
@@ -96,7 +96,7 @@ class BucketWork(NamedTuple):
     frontier: Numbers
     bits: Numbers
     marked: Numbers
-    links: Links
+    links: Links | None
 
 
 class UnionWork(NamedTuple):
@@ -110,16 +110,7 @@ class UnionWork(NamedTuple):
     counts: Numbers
     marked: Numbers
     sent: Numbers
-    links: Links
-
-
-@cache
-def no_links(dtype: str) -> Links:
-    """Return links between no ranks, for values of the type `dtype`."""
-    words = np.empty(0, np.int64)
-    pairs, numbers = words.reshape(0, 0), np.empty(0, np.uint32)
-    values = np.empty(0, dtype)
-    return Links(0, 0, words, words, pairs, numbers, numbers, values, numbers, words, pairs)
+    links: Links | None
 
 
 # Makes an array of a shape and type; what it holds is not said.
@@ -133,7 +124,7 @@ def _dense(
     odd = even if program.in_place else empty(sizes.n_local, program.dtype)
     size = n_into + 2 * sizes.n_owned
     changes = empty((2, size // ARCS_OF_CHUNK + 1), np.float64)
-    return DenseWork(even, odd, changes, no_links(program.dtype))
+    return DenseWork(even, odd, changes, None)
 
 
 def _frontier(
@@ -149,12 +140,12 @@ def _frontier(
         empty(words, np.uint64),
         empty(threads * int(BUFFER), np.uint32),
         empty(sizes.n_local - sizes.n_owned, np.uint32),
-        no_links(program.dtype),
+        None,
     )
 
 
 def _bucket(
-    program: VertexProgram, sizes: LocalSizes, _: int, threads: int, empty: Empty
+    _program: VertexProgram, sizes: LocalSizes, _: int, threads: int, empty: Empty
 ) -> BucketWork:
     # Of a thread: room for its share of all vertices and a chunk begun in each bucket. Vertices may
     # stand in several buckets, and be shared unevenly: twice the vertices, of which most stay
@@ -169,7 +160,7 @@ def _bucket(
         empty(threads * chunks * int(CHUNK), np.uint32),
         empty((sizes.n_local + 63) // 64, np.uint64),
         empty(ghosts, np.uint32),
-        no_links(program.dtype),
+        None,
     )
 
 
@@ -181,7 +172,7 @@ def _union(program: VertexProgram, sizes: LocalSizes, _: int, __: int, empty: Em
         empty(2 * SAMPLES, np.int64),
         empty(ghosts, np.uint32),
         empty(ghosts, program.dtype),
-        no_links(program.dtype),
+        None,
     )
 
 
