@@ -109,7 +109,8 @@ class Engine(StepCounts):
         """Compile the kernels if necessary, without computing values."""
         try:
             self.kernels.run(0, 1, *self._arguments())  # the control says: no step at all
-            if self.control[SHARED] and self.program.schedule != "dense":
+            is_far = self.control[SHARED] and self.work.links is None
+            if is_far and self.program.schedule != "dense":
                 self._compile_exchange()
         except Exception as error:
             if not generating.is_compile_error(error):

@@ -102,8 +102,9 @@ class SuperstepLoop:
 
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
-        self.engine.compile()
-        with self._prepared():
+        exchanges = self._prepared()
+        self.engine.compile()  # kernels that exchange themselves have other types
+        with exchanges:
             return self._run(most)
 
     def _run(self, most: int) -> DeviceRun:
