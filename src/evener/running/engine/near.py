@@ -33,7 +33,7 @@ from evener.running.sharing import Memory
 
 NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
 MOST_LOGGED = 257  # rows of the log, after which a kernel returns
-PAGE = 1024  # parents in a page of memory
+PAGE = 4096  # bytes
 WATCHED = 0.02  # seconds between two looks at whether the kernel waits
 NANO = 1e-9
 Nearby = MpiComm | ThreadComm  # groups whose ranks may share memory
@@ -78,6 +78,7 @@ class NearLinks:
         self._ended = threading.Event()
         self._watch = threading.Thread(target=self._watched, daemon=True)
         comm.barrier()  # nothing is counted before zeros are there
+        self._memory.data[::PAGE].max(initial=0)  # pages are mapped before the clock starts
 
     @classmethod
     def of(cls, comm: Comm, local: LocalGraph, engine: object) -> NearLinks | None:
@@ -186,6 +187,12 @@ def _lists_of(
     return links, int(np.sum(counts)), sends
 
 
+def _own_messages(links: kernels.Links, rank: int) -> slice:
+    """Return where the messages of a rank's ghosts are."""
+    begin = int(links.starts[rank, 0])
+    return slice(begin, begin + int(links.begins[-1] - links.begins[0]))
+
+
 def _payload_places(
     comm: Nearby, local: LocalGraph, kind: np.dtype[Any], first: int
 ) -> tuple[Memory | None, kernels.Links]:
@@ -195,7 +202,9 @@ def _payload_places(
     memory = comm.memory(end)
     if memory is None:
         return None, links
-    return memory, links._replace(values=memory.data[first:end].view(kind))
+    values = memory.data[first:end].view(kind)
+    values.reshape(2, total)[:, _own_messages(links, comm.rank)] = 0  # allocates the pages
+    return memory, links._replace(values=values)
 
 
 def _message_places(
@@ -207,11 +216,12 @@ def _message_places(
     memory = comm.memory(second + total * kind.itemsize)
     if memory is None:
         return None, links
-    return memory, links._replace(
-        homes=np.concatenate(comm.exchange(sends)),
-        places=memory.data[first : first + total * NUMBER].view(np.uint32),
-        values=memory.data[second : second + total * kind.itemsize].view(kind),
-    )
+    places = memory.data[first : first + total * NUMBER].view(np.uint32)
+    values = memory.data[second : second + total * kind.itemsize].view(kind)
+    own = _own_messages(links, comm.rank)
+    places[own] = values[own] = 0  # allocates the pages
+    homes = np.concatenate(comm.exchange(sends))
+    return memory, links._replace(homes=homes, places=places, values=values)
 
 
 def _shared_trees(
@@ -227,7 +237,5 @@ def _shared_trees(
         return None, links
     begins = np.cumsum([0, *comm.allgather(local.n_owned)])
     trees = memory.data[first : first + local.n_global * NUMBER].view(np.uint32)
-    trees[begins[comm.rank] : begins[comm.rank + 1]] = 0  # pages are there before the clock starts
-    comm.barrier()
-    trees[::PAGE].max(initial=0)
+    trees[begins[comm.rank] : begins[comm.rank + 1]] = 0  # allocates the pages
     return memory, links._replace(begins=begins, places=trees)
