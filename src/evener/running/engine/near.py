@@ -32,12 +32,11 @@ from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory
 
 NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
-MOST_LOGGED = 257  # rows of the log, after which a kernel returns
+LOG = 1 << 14  # bytes of the log; a kernel returns when it is full
 PAGE = 4096  # bytes
 WATCHED = 0.02  # seconds between two looks at whether the kernel waits
 NANO = 1e-9
 Nearby = MpiComm | ThreadComm  # groups whose ranks may share memory
-LINKED = ("dense", "frontier", "bucket", "union")  # schedules whose kernels exchange
 # Parts of a superstep that pushes or pulls, in order, and their places in a row of the log.
 PUSHED = (
     ("computing", kernels.COMPUTED),
@@ -68,7 +67,8 @@ class NearLinks:
         sync = self._memory.data[: WORD * words].view(np.int64)
         if comm.rank == 0:
             sync[:] = 0
-        self._log = np.zeros((MOST_LOGGED, kernels.FIRST_SENT + comm.size), np.int64)
+        columns = kernels.FIRST_SENT + comm.size
+        self._log = np.zeros((max(LOG // (WORD * columns), 3), columns), np.int64)
         links = links._replace(rank=comm.rank, ranks=comm.size, sync=sync, log=self._log)
         engine.work = engine.work._replace(links=links)
         if engine.program.schedule == "union":
@@ -85,8 +85,7 @@ class NearLinks:
         """Return the links of a rank's engine, or None if some rank cannot have any. Collective."""
         if not isinstance(comm, Nearby) or comm.size == 1:
             return None
-        can = isinstance(engine, Engine) and engine.program.schedule in LINKED
-        if not all(comm.allgather(can)) or not comm.shares_memory:
+        if not all(comm.allgather(isinstance(engine, Engine))) or not comm.shares_memory:
             return None
         made = cls(comm, local, cast(Engine, engine))
         return None if made._memory is None else made
@@ -149,10 +148,7 @@ class NearLinks:
         return self._ended.is_set() or int(self._engine.control[ASLEEP]) != asleep
 
     def _watched(self) -> None:
-        """Reply for this rank and ask other ranks while its kernel waits.
-
-        Ends the wait if there is an error.
-        """
+        """Wait beside the kernel while it waits; if that raises an error, end the kernel's wait."""
         control = self._engine.control
         while not self._ended.wait(WATCHED):
             if asleep := int(control[ASLEEP]):
@@ -175,7 +171,7 @@ def _no_links(kind: np.dtype[Any]) -> kernels.Links:
 def _lists_of(
     comm: Nearby, local: LocalGraph, kind: np.dtype[Any]
 ) -> tuple[kernels.Links, int, list[npt.NDArray[np.uint32]]]:
-    """Return links with the lists of messages, the number of all ghosts, and vertices by rank."""
+    """Return links with the lists of messages, the number of all ghosts, and `sends` by rank."""
     links, counts = _no_links(kind), comm.allgather(np.diff(local.ghost_starts).tolist())
     sends = [local.sends.get(q, links.homes) for q in range(comm.size)]
     links = links._replace(
