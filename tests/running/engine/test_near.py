@@ -92,6 +92,18 @@ def test_a_run_is_that_between_separate_computers(seed, threads):
             assert np.array_equal(near.of_devices(count), apart.of_devices(count)), count
 
 
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_messages_of_other_devices_belong_to_the_superstep_that_sent_them(is_apart):
+    program = VertexProgram(
+        init=lambda vertex: 0 if vertex == 0 else 9223372036854775807,  # only 0 pushes
+        apply=lambda old, combined, step: min(old, step + 1) if combined < old else old,
+        combine="min", dtype="int64", name="reached in superstep",
+    )  # fmt: skip
+    blocks = Partition(np.arange(20) // 5 % 2, 2)
+    found = run_program(program, loop(20), blocks, watch=RunWatch(is_apart=is_apart))
+    assert found.values[[1, 19]].tolist() == [1, 1]  # on this device, and on the other one
+
+
 def test_a_device_that_does_not_come_is_named(monkeypatch):
     advance = Engine.advance
 

@@ -130,8 +130,6 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     if last < 0:
         return
     tickets, links = load(sync, TICKETS), work.links
-    if thread == 0:
-        enter(links)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
             vertex, degree = number_of(vertices, u), degree_of(vertices, leaving, u)
@@ -139,6 +137,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             values[u] = value
             work.even[u] = payload_of(value, degree, vertex, n, parameters)
         step = 0
+    if thread == 0:
+        enter(links)  # the first values belong to no superstep
     barrier(sync, threads)
     now, then = (work.odd, work.even) if step & 1 else (work.even, work.odd)
     both_ways = GOES_BOTH_WAYS and sizes.is_directed

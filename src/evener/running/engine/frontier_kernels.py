@@ -263,7 +263,7 @@ def pushed(team, part, values, work, lists, front, counts, control, step, parame
 @helper
 def take_in(first, end, targets, found, part, values, lists, control, parameters):
     """Apply found[first:end] to own vertices targets[first:end]; queue those that change."""
-    n_owned, step = np.uint64(part.sizes.n_owned), control[STEP]
+    n_owned, step = np.uint64(part.sizes.n_owned), control[STEP] - 1  # the superstep that sent
     for i in range(np.uint64(first), np.uint64(end)):
         u = np.uint64(targets[i])
         old = values[u]
@@ -339,6 +339,7 @@ def exchanged(team, part, values, links, marked, lists, front, edges, control, p
             sum_totals(links, row, front.left, control)
         control[DIRECTION] = next_direction(before, part.sizes.n_global, control)
         control[LOGGED] = row
+        end_if_aborted(control)
     barrier(team.sync, team.threads)
     return Front(front.form, control[LENGTH], control[SCOUTED], front.left, front.shrank)
 
@@ -349,11 +350,11 @@ def agreed(team, part, links, front, control):
     if links is None:
         return
     if team.thread == 0:
-        row = control[LOGGED] + 1
-        spend(links, row, COMPUTED)
+        enter(links)  # the first values belong to no superstep
         control[LENGTH], control[SCOUTED] = front.length, front.scouted
-        sum_totals(links, row, front.left, control)
+        sum_totals(links, control[LOGGED] + 1, front.left, control)
         control[DIRECTION] = next_direction(np.int64(0), part.sizes.n_global, control)
+        end_if_aborted(control)
     barrier(team.sync, team.threads)
 
 
@@ -373,9 +374,10 @@ def next_direction(before, n, control):
 
 
 @helper
-def is_over(control):
-    """Return whether no rank has a frontier, or a wait was ended."""
-    return control[TOTALS] == 0 or control[ABORTED] != 0
+def end_if_aborted(control):
+    """End the run if a wait was ended. One thread decides: ABORTED may be set at any time."""
+    if control[ABORTED] != 0:
+        control[TOTALS] = 0
 
 
 @kernel
@@ -410,7 +412,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         if is_near:
             agreed(team, part, links, front, control)
     while (front.length > 0 or control[SHARED] == 1) and step < last:
-        if is_near and is_over(control):
+        if is_near and control[TOTALS] == 0:
             break
         if pulls(front, control[DIRECTION], sizes, arcs):
             if is_near:
