@@ -12,7 +12,7 @@ peers   the same by graph libraries (engine_peers.py) that the Pythons of --peer
 around  a run on one device as of `evener run`, to its kernel alone, called once a superstep
 devices `evener run` of a plan for two equal devices (`evener plan --k 2 --kernel pagerank`), a new
         process for each run, to the suite's best of TRIALS on two threads, in turns; both search
-        from the same vertex; Evener has the graph as from an edge list, without isolated vertices
+        from the same vertex; the graph is as from an edge list, without isolated vertices
 start   a user's program in a new process: the first time, and the second
 memory  how much a process grows by a graph and a run on it, to the bytes of the graph's CSR arrays
 
@@ -47,7 +47,8 @@ from engine_cases import (
     suite_sources,
     timed,
 )
-from engine_graphs import arrays, made, part_of
+from engine_files import arrays, written
+from engine_graphs import made, part_of
 from engine_peers import LIBRARIES
 from records import answer, markdown, parser, words
 
@@ -282,14 +283,17 @@ def on_devices(graph, path, source, args):
     xadj = np.concatenate([[0], np.cumsum(degrees[degrees > 0])])
     with tempfile.TemporaryDirectory() as folder:
         file, plan = Path(folder) / "graph.npz", Path(folder) / "graph.plan"
-        write_graph(file, Graph(xadj, number[ends].astype(np.int32)))
+        same = Path(folder) / "graph.sg"
+        connected = Graph(xadj, number[ends].astype(np.int32))
+        write_graph(file, connected)
+        written(connected, same, Path(folder) / "graph.wsg")
         evener("plan", file, "--k", 2, "--kernel", "pagerank", "-o", plan)
         for app in (app for app in args.apps if app in ASKED_OF_DEVICES):
             words_ = ["run", plan, file, "--app", app]
-            suite = Suite(app, graph, path, 2, args.gapbs, TRIALS)
+            suite = Suite(app, graph, same, 2, args.gapbs, TRIALS)
             if APPS[app].has_source:
                 words_ += ["--source", number[source]]
-                suite.command += ["-r", str(source)]
+                suite.command += ["-r", str(number[source])]
             evener(*words_)  # compiled
             found = [(evener(*words_)["seconds"], min(suite.seconds([]))) for _ in range(RUNS)]
             ours, theirs = np.median(found, axis=0)

@@ -45,8 +45,8 @@ def differing_parts(
 ) -> list[str]:
     """Return differences in inputs, blocks and versions between a plan and the plan made again.
 
-    what: a noun, such as "vertices"; where: what is said of those that differ, such as "on other
-    devices".
+    what: a noun, such as "vertices"; where: follows "are" in a sentence on those that differ,
+    such as "on other devices".
     """
     (old, new), (then, now) = plans, parts
     found = []

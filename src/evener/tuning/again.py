@@ -67,7 +67,7 @@ def tuned(
         even = replace(options, epsilon=EVEN)
         return planned(graph, platform, even, notes=notes, progress=progress)
     except (InfeasibleError, NotFoundError):
-        wider = f"No blocks within {EVEN:.0%} were found: kept the plan's {options.epsilon:.0%}."
+        wider = f"No blocks within {EVEN:.0%} were found: the tolerance is {options.epsilon:.0%}."
         return planned(graph, platform, options, notes=(*notes, wider), progress=progress)
 
 

@@ -86,8 +86,8 @@ from evener.running.engine.near_kernels import (
     enter,
     is_linked,
     is_sent,
-    is_told,
     met,
+    must_return,
     see_front,
     show_front,
     spend,
@@ -433,7 +433,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
                 team, part, values, links, work.marked, lists, front, edges, control, parameters
             )
             edges = np.int64(0)
-            if is_told(links, control):
+            if must_return(links, control):
                 break
     fetch_add(control, EDGES, edges)
     if thread == 0:

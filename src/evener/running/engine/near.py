@@ -1,9 +1,9 @@
 """NearLinks: shared memory by which the ranks of one computer exchange from inside kernels.
 
 See near_kernels. Ranks are threads of one process, or processes with one device each, all on one
-computer. While a kernel waits long for another rank, a thread of its rank waits beside it, with the
-timeout and the errors of other waits; between processes it also replies to ranks that ask who is
-waiting.
+computer. While a kernel waits long for another rank, a second thread of its rank also waits, with
+the timeout and the errors of other waits; between processes it also replies to ranks that ask who
+is waiting.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class NearLinks:
         return self._ended.is_set() or int(self._engine.control[ASLEEP]) != asleep
 
     def _watched(self) -> None:
-        """Wait beside the kernel while it waits; if that raises an error, end the kernel's wait."""
+        """Wait while the kernel waits; if that raises an error, end the kernel's wait."""
         control = self._engine.control
         while not self._ended.wait(WATCHED):
             if asleep := int(control[ASLEEP]):

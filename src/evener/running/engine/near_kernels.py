@@ -50,7 +50,7 @@ YIELDS, NAP = 2000, 100  # [us]
 # last of these ended; ENTERED, when the kernel began.
 COMPUTED, PACKED, MET, UNPACKED, AGREED, LOOKED, RECEIVED, PULLED, FIRST_SENT = range(9)
 LAST, ENTERED = 0, 1
-LONG = 200_000_000  # nanoseconds after which a kernel returns, so that progress is told
+LONG = 200_000_000  # nanoseconds after which a kernel returns, so that progress is shown
 FIRST_LINE = 2  # of the ranks' own lines in Links.sync, after those of the barrier
 
 
@@ -112,7 +112,7 @@ def enter(links):
 
 
 @inner(counted=False, error_model="numpy")
-def is_told(links, control):
+def must_return(links, control):
     """Return whether a kernel returns because a rank ran for LONG, or because the log is full."""
     if links is None:
         return False

@@ -157,9 +157,9 @@ def largest_tree(team, work, control):
     links, parents = work.links, work.parents
     if team.thread == 0 and is_first(links) and parents.size > 0:
         control[LARGEST] = commonest(parents, np.uint64(parents.size), work.table, work.counts)
-        tell_ranks(links, control[LARGEST])
+        write_for_ranks(links, control[LARGEST])
     meet(team, links, control)
-    return np.uint32(told_by_first(links, control[LARGEST]))
+    return np.uint32(number_of_first(links, control[LARGEST]))
 
 
 @helper
@@ -171,7 +171,7 @@ def is_first(links):
 
 
 @helper
-def tell_ranks(links, number):
+def write_for_ranks(links, number):
     """Write a number for the ranks that share trees with this one, the first."""
     if links is None:
         return
@@ -179,7 +179,7 @@ def tell_ranks(links, number):
 
 
 @helper
-def told_by_first(links, own):
+def number_of_first(links, own):
     """Return the number that the first rank wrote; `own` if this rank shares no trees."""
     if links is None:
         return own
