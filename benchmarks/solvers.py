@@ -1,6 +1,6 @@
 """Seconds on the wall of solvers whose ranks are unequal: equal blocks, tuned blocks, METIS's.
 
-    python benchmarks/solvers.py [--cases cavity,motorbike,jacobi,vortex,vortex-odd,taylor-green]
+    python benchmarks/solvers.py [--cases cavity,motorbike,jacobi,vortex,vortex-openmp,...]
                                  [--slowed none,thief50,rival]
     python benchmarks/solvers.py --table     # what the result file says
 
@@ -15,10 +15,12 @@ solvers, and the load of the computer.
 
 cavity: OpenFOAM's icoFoam, 120,000 cells. motorbike: simpleFoam on the mesh of OpenFOAM's tutorial,
 353,000 cells (--motorbike names its folder, meshed beforehand by blockMesh and snappyHexMesh).
-jacobi: Fortran, solver_cases/jacobi.f90. vortex, vortex-odd, taylor-green: unmodified PyFR 3.1 on
-OpenCL by pocl, Euler on 64 x 64 and 65 x 65 squares and Navier-Stokes on 16^3 cubes, periodic;
-`make test-integrations` installs it. Root, for the priority, Debian's openfoam, openmpi-bin,
-gfortran and gcc, and a quiet computer are needed. solver_cases/thief.c emulates the slower device.
+jacobi: Fortran, solver_cases/jacobi.f90. vortex, vortex-odd, taylor-green: unmodified PyFR 3.1,
+Euler on 64 x 64 and 65 x 65 squares and Navier-Stokes on 16^3 cubes, periodic, on OpenCL by pocl;
+with -openmp on OpenMP; with -unlike rank 0 on OpenMP and rank 1 on OpenCL. `make test-integrations`
+installs PyFR. Root, for the priority, Debian's openfoam, openmpi-bin, gfortran, gcc and
+libxsmm-dev (for PyFR on OpenMP), and a quiet computer are needed. solver_cases/thief.c emulates the
+slower device.
 """
 
 import json
@@ -200,7 +202,7 @@ class Pyfr:
 
     graph, compiles = "m.pyfrm", True
 
-    def __init__(self, folder, write_mesh, n, settings, steps):
+    def __init__(self, folder, write_mesh, n, settings, steps, backends=("opencl", "opencl")):
         from tests.integrations.programs import python_beside
         from tests.integrations.pyfr_cases import pyfr_environment
 
@@ -209,7 +211,14 @@ class Pyfr:
         found = pyfr_environment(python, library, folder)
         del found["PATH"]  # the MPI in PATH remains that of other cases
         os.environ.update(found)
+        if "openmp" in backends:
+            ran(["gcc", "-O2", "-shared", "-fPIC", "-o", folder / "libxsmm.so", CASES / "xsmm.c",
+                 "-Wl,-u,libxsmm_init,-u,libxsmm_finalize,-u,libxsmm_timer_tick",
+                 "-l:libxsmm.a", "-l:libxsmmnoblas.a", "-lpthread", "-lm", "-ldl", "-lrt"],
+                folder)  # fmt: skip
+            os.environ["PYFR_XSMM_LIBRARY_PATH"] = str(folder / "libxsmm.so")
         self.folder, self.bin, self.steps = folder, python.parent, steps
+        self.backends = backends
         write_mesh(folder / "m.msh", n)
         ran([self.bin / "pyfr", "import", "m.msh", self.graph], folder)
         delta = float(re.search(r"dt = (\S+)", settings)[1])
@@ -225,9 +234,11 @@ class Pyfr:
         )
 
     def command(self, k, partitioning="evener"):
-        mpiexec = [str(self.bin / "mpiexec"), "-bind-to", "core", "-n", str(k)]
-        pyfr = [str(self.bin / "pyfr"), "run", "-b", "opencl", "-P", partitioning]
-        return [*mpiexec, *pyfr, self.graph, "case.ini"]
+        made = [str(self.bin / "mpiexec"), "-bind-to", "core"]
+        for backend in self.backends[:k]:
+            pyfr = [str(self.bin / "pyfr"), "run", "-b", backend, "-P", partitioning]
+            made += ["-n", "1", *pyfr, self.graph, "case.ini", ":"]
+        return made[:-1]
 
     @property
     def alone(self):
@@ -237,22 +248,25 @@ class Pyfr:
         return self.steps
 
 
-def vortex(folder, args, side=64):
+def vortex(folder, args, side=64, **more):
     from tests.integrations.pyfr_cases import VORTEX, gmsh_square
 
-    return Pyfr(folder, gmsh_square, side, VORTEX, 75 * args.steps)
+    return Pyfr(folder, gmsh_square, side, VORTEX, 75 * args.steps, **more)
 
 
-def taylor_green(folder, args):
+def taylor_green(folder, args, **more):
     from tests.integrations.pyfr_cases import TAYLOR_GREEN, gmsh_box
 
-    return Pyfr(folder, gmsh_box, 16, TAYLOR_GREEN, 20 * args.steps)
+    return Pyfr(folder, gmsh_box, 16, TAYLOR_GREEN, 20 * args.steps, **more)
 
 
 KINDS = {
     "cavity": cavity, "motorbike": motorbike, "jacobi": Jacobi, "vortex": vortex,
     "vortex-odd": partial(vortex, side=65), "taylor-green": taylor_green,
 }  # fmt: skip
+for name in ("vortex", "vortex-odd", "taylor-green"):
+    KINDS[f"{name}-openmp"] = partial(KINDS[name], backends=("openmp", "openmp"))
+    KINDS[f"{name}-unlike"] = partial(KINDS[name], backends=("openmp", "opencl"))
 
 
 @contextmanager
