@@ -27,7 +27,6 @@ from evener.platforms.homes import check_node
 from evener.platforms.platform import SPMV_SPEEDS, Platform
 from evener.wording import all_of, plural, ranges
 
-PER = ("core", "numa", "socket", "node", "gpu")
 GUESSED_SPEEDS = f"guessed {SPMV_SPEEDS}"
 HOW = {
     "speed": "speed: guessed rows per second of a sparse product, from clock x vector width of "

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
 from evener.errors import InputError
@@ -20,7 +19,7 @@ from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.running.comm import Comm
 from evener.sizing.facts import HeldWork, LoadFacts, WorkFacts, heaviest, held_work, lightest
-from evener.sliced.rows import SlicedGraph, SliceRows, Which
+from evener.sliced.rows import NO_WEIGHTS, SameStructure, SlicedGraph, SliceRows
 
 # Kinds of vertices of a slice of which each is kept: 64 tables of as many take 32 MiB. Of more,
 # those are taken together whose bytes for a unit of work differ by less than one in 2^9.
@@ -294,15 +293,12 @@ def work_scale(graph: SlicedGraph, workload: Workload, total_weight: float) -> W
     return WorkScale(vertex, entry, total_weight / max(total, 1e-300))
 
 
-class WorkRows:
+class WorkRows(SameStructure):
     """A SlicedGraph like `graph`, but with the work of a workload as vertex weights."""
 
     def __init__(self, graph: SlicedGraph, scale: WorkScale) -> None:
-        self._graph, self._scale = graph, scale
-        self.n, self.arcs = graph.n, graph.arcs
-        self.n_own, self.n_local = graph.n_own, graph.n_local
-        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
-        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
+        super().__init__(graph)
+        self._scale = scale
 
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i, with work as vertex weights."""
@@ -313,14 +309,6 @@ class WorkRows:
         """Return the work (r,) of the vertices of slice i."""
         return self.rows(i).vwgt
 
-    def points(self, i: int) -> FloatArray:
-        """Return the coordinates (r, dimension) of the vertices of slice i."""
-        return self._graph.points(i)
-
-    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts to their owners' values."""
-        self._graph.fill(values, which)
-
 
 def weighted_slices(graph: SlicedGraph, workload: Workload, total_weight: float) -> SlicedGraph:
     """Return the graph with work as vertex weights; the graph itself if its own weights count."""
@@ -328,10 +316,7 @@ def weighted_slices(graph: SlicedGraph, workload: Workload, total_weight: float)
     return graph if scale is None else WorkRows(graph, scale)
 
 
-NO_WEIGHTS = np.empty(0)
-
-
-class WeighedRows:
+class WeighedRows(SameStructure):
     """A SlicedGraph like `graph`, but with the given vertex weights (n_own,).
 
     Constructing it is collective. total, heaviest [units]: sum and maximum of all weights; sums are
@@ -340,11 +325,8 @@ class WeighedRows:
     """
 
     def __init__(self, graph: SlicedGraph, weights: FloatArray, size: VertexBytes) -> None:
-        self._graph, self.size = graph, size
-        self.n, self.arcs = graph.n, graph.arcs
-        self.n_own, self.n_local = graph.n_own, graph.n_local
-        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
-        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
+        super().__init__(graph)
+        self.size = size
         self.all_weights = weights
         of_ranks = self.comm.allgather((float(weights.max(initial=0)), bool((weights == 1).all())))
         self.heaviest = max(heaviest for heaviest, _ in of_ranks)
@@ -358,14 +340,6 @@ class WeighedRows:
     def weights(self, i: int) -> FloatArray:
         """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
         return NO_WEIGHTS if self._unit else self.all_weights[self.span(i)]
-
-    def points(self, i: int) -> FloatArray:
-        """Return the coordinates (r, dimension) of the vertices of slice i."""
-        return self._graph.points(i)
-
-    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts to their owners' values."""
-        self._graph.fill(values, which)
 
     def span(self, i: int) -> slice:
         """Return the range of slice i's vertices among the own vertices."""

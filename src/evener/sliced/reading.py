@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-import numpy.typing as npt
-
-from evener.arrays import FloatArray
-from evener.sliced.rows import SlicedGraph, SliceRows, Which
+from evener.sliced.rows import SameStructure, SlicedGraph, SliceRows
 from evener.wording import memory
 
 HALF_DONE = 4  # passes after which progress shows a half
 
 
-class WatchedGraph:
+class WatchedGraph(SameStructure):
     """A SlicedGraph with the rows of `graph` that reports passes and bytes read.
 
     progress: called with (step, fraction done). A pass begins when the process's first slice is
@@ -22,12 +18,9 @@ class WatchedGraph:
     """
 
     def __init__(self, graph: SlicedGraph, progress: Callable[[str, float], None]) -> None:
-        self._graph, self._progress = graph, progress
+        super().__init__(graph)
+        self._progress = progress
         self._step, self._passes, self._bytes = "", 0, 0
-        self.n, self.arcs = graph.n, graph.arcs
-        self.n_own, self.n_local = graph.n_own, graph.n_local
-        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
-        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
 
     def step(self, name: str) -> None:
         """Report that another step begins."""
@@ -48,18 +41,6 @@ class WatchedGraph:
         read = f"pass {self._passes}, {memory(self._bytes)} read"
         self._progress(f"{self._step}: {read}", self._done(share))
         return rows
-
-    def weights(self, i: int) -> FloatArray:
-        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
-        return self._graph.weights(i)
-
-    def points(self, i: int) -> FloatArray:
-        """Return the coordinates (r, dimension) of the vertices of slice i."""
-        return self._graph.points(i)
-
-    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
-        """Set the values of ghosts to their owners' values."""
-        self._graph.fill(values, which)
 
     def _done(self, share: float) -> float:
         """Return the estimated fraction done; the number of passes is not known in advance."""

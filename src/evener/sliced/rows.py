@@ -164,10 +164,34 @@ class OneProcess(ABC):
         """Do nothing: there are no ghosts."""
 
 
+class SameStructure:
+    """Base class of SlicedGraphs with the edges, coordinates and ghosts of another SlicedGraph."""
+
+    def __init__(self, graph: SlicedGraph) -> None:
+        self._graph = graph
+        self.n, self.arcs = graph.n, graph.arcs
+        self.n_own, self.n_local = graph.n_own, graph.n_local
+        self.dimension, self.edges_weigh = graph.dimension, graph.edges_weigh
+        self.comm, self.ends, self.own_slices = graph.comm, graph.ends, graph.own_slices
+
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i; the next call may overwrite them."""
+        return self._graph.rows(i)
+
+    def weights(self, i: int) -> FloatArray:
+        """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
+        return self._graph.weights(i)
+
+    def points(self, i: int) -> FloatArray:
+        """Return the coordinates (r, dimension) of the vertices of slice i."""
+        return self._graph.points(i)
+
+    def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:
+        """Set the values of ghosts to their owners' values."""
+        self._graph.fill(values, which)
+
+
 NO_WEIGHTS = np.empty(0)
-
-
-HALF_DONE = 4  # passes after which progress shows a half
 
 
 def alone() -> Comm:
