@@ -50,16 +50,14 @@ from evener.running.engine.atomics_kernels import (
 )
 from evener.running.engine.fronts_kernels import (
     ALL,
-    ALL_ARCS_PER_PULL,
-    ARCS_PER_PULL,
     BITS,
     PULL,
     PUSH,
     QUEUE,
-    VERTICES_PER_PUSH,
     Front,
     fill_bits,
     lists_of,
+    pulls_next,
     put_into_bits,
     put_into_queue,
 )
@@ -130,18 +128,10 @@ def pulls(front, asked, sizes, arcs):
         return asked == PULL
     if front.form == ALL:
         return True
-    if front.form == BITS:
-        return not front.shrank or front.length > sizes.n_owned // VERTICES_PER_PUSH
-    return is_pull_cheaper(front.scouted, front.left, arcs)
-
-
-@helper
-def is_pull_cheaper(scouted, left, arcs):
-    """Return whether pulling is cheaper, if `scouted` arcs leave the frontier.
-
-    left: number of arcs that leave unsettled vertices; arcs: number of all arcs.
-    """
-    return scouted > (left // ARCS_PER_PULL if HAS_SETTLED else arcs // ALL_ARCS_PER_PULL)
+    return pulls_next(
+        front.form == BITS, front.shrank, front.length, np.int64(sizes.n_owned), front.scouted,
+        front.left, arcs, HAS_SETTLED,
+    )  # fmt: skip
 
 
 @helper
@@ -360,17 +350,17 @@ def agreed(team, part, links, front, control):
 
 @helper
 def next_direction(before, n, control):
-    """Return the direction of the next superstep of all ranks, by the rule of a single device.
+    """Return the direction of the next superstep of all ranks.
 
     before: number of active vertices in the last superstep; n: number of vertices of the graph.
     """
     length, scouted = control[TOTALS], control[TOTALS + ONE]
     left = control[TOTALS + ONE + ONE]
-    if control[DIRECTION] == PULL:
-        pulls_on = length >= before or length > n // VERTICES_PER_PUSH
-    else:
-        pulls_on = is_pull_cheaper(scouted, left, scouted + left)
-    return np.int64(PULL if pulls_on else PUSH)
+    pulled = control[DIRECTION] == PULL
+    is_pull = pulls_next(
+        pulled, length < before, length, np.int64(n), scouted, left, scouted + left, HAS_SETTLED
+    )
+    return np.int64(PULL if is_pull else PUSH)
 
 
 @helper

@@ -28,6 +28,19 @@ ARCS_PER_PULL, VERTICES_PER_PUSH = 15, 18
 ALL_ARCS_PER_PULL = 20
 
 
+@inner(counted=False, error_model="numpy")
+def pulls_next(pulled, shrank, length, n, scouted, left, arcs, has_settled):
+    """Return whether the next superstep pulls; of one device, or of all devices of a run.
+
+    pulled: whether the last superstep did. shrank, length: whether the frontier became smaller, and
+    its number of vertices, of n. scouted: number of arcs that leave the frontier; left: that leave
+    unsettled vertices; arcs: of all arcs. has_settled: whether the program knows settled vertices.
+    """
+    if pulled:
+        return not shrank or length > n // VERTICES_PER_PUSH
+    return scouted > (left // ARCS_PER_PULL if has_settled else arcs // ALL_ARCS_PER_PULL)
+
+
 class Front(NamedTuple):
     """The frontier, known to all threads.
 

@@ -269,16 +269,14 @@ class SuperstepLoop:
 
 
 def next_direction(last: int | None, totals: Totals, before: int, n: int, has_settled: bool) -> int:
-    """Return whether all devices push or pull next, by the rule that a single device uses.
+    """Return whether all devices push or pull next.
 
     last: direction of the last superstep, None before the first. before: number of active vertices
     in that superstep. n: number of vertices of the graph.
     """
     length, scouted, left = totals
-    if last == frontier.PULL:
-        pulls = length >= before or length > n // frontier.VERTICES_PER_PUSH
-    elif has_settled:
-        pulls = scouted > left // frontier.ARCS_PER_PULL
-    else:
-        pulls = scouted > (scouted + left) // frontier.ALL_ARCS_PER_PULL
+    pulls = frontier.pulls_next(
+        last == frontier.PULL, length < before, length, n, scouted, left, scouted + left,
+        has_settled,
+    )  # fmt: skip
     return frontier.PULL if pulls else frontier.PUSH
