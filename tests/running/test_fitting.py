@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
+from evener.running.apps import triangles
 from evener.running.apps.registry import APPS
-from evener.running.comm import run_threads
+from evener.running.apps.triangles import AT_ONCE
+from evener.running.comm import ThreadComm, run_threads
 from evener.running.edge_copies import copies_of
 from evener.running.edge_shares import dealt_edges, edge_shares
 from evener.running.engine import generating
@@ -190,12 +192,14 @@ def test_bytes_of_core_numbers_are_those_ever_allocated():
     ("app", "blocks"),
     [(app, "in order") for app in SOLVERS] + [(app, "random") for app in ("pagerank", *SOLVERS)],
 )
-def test_bytes_on_all_devices(app, k, blocks):
+def test_bytes_on_all_devices(app, k, blocks, monkeypatch):
     """Of all devices together, as Python counts them when the first has ended a superstep.
 
     All devices have made their arrays by then, in one of as many supersteps as there are devices,
-    since each waits for its neighbours. Triangles take one, and hold most before its end.
+    since each waits for its neighbours. Triangles take one, and hold most while lists are sent,
+    though not all devices at the same time.
     """
+    copy_what_is_exchanged(monkeypatch)
     graph = grid([400, 400])
     of = np.arange(graph.n) * k // graph.n
     partition = ev.Partition(
@@ -224,14 +228,32 @@ def test_bytes_on_all_devices(app, k, blocks):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     of_parts, counted = sum(part.nbytes for part in parts), sum(one.total for one in before)
-    made = most if app == "triangles" else max(found)
-    assert of_parts + made == pytest.approx(counted, rel=0.03)
+    if app == "triangles":
+        assert 0.88 * counted < of_parts + most < 1.03 * counted
+    else:
+        assert of_parts + max(found) == pytest.approx(counted, rel=0.03)
+
+
+def copy_what_is_exchanged(monkeypatch):
+    """Let threads copy what others send, as ranks of MPI do."""
+    exchange = ThreadComm.exchange
+
+    def copied(comm, parts):
+        given = exchange(comm, parts)
+        made = [tuple(map(np.copy, one)) if isinstance(one, tuple) else one for one in given]
+        comm.barrier()
+        return made
+
+    monkeypatch.setattr(ThreadComm, "exchange", copied)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 @pytest.mark.parametrize("blocks", ["in order", "random", "unequal"])
-def test_bytes_of_triangles_are_those_ever_allocated(blocks, k):
+@pytest.mark.parametrize("at_once", [AT_ONCE, 1 << 13])
+def test_bytes_of_triangles_are_those_ever_allocated(at_once, blocks, k, monkeypatch):
     """By degree: many entries of ghosts' lists are no vertices of the device that they come to."""
+    copy_what_is_exchanged(monkeypatch)
+    monkeypatch.setattr(triangles, "AT_ONCE", at_once)
     graph = rmat(14, 5)
     of = np.arange(graph.n) * k // graph.n
     given = {"in order": of, "random": np.random.default_rng(1).permutation(of)}
@@ -250,7 +272,7 @@ def test_bytes_of_triangles_are_those_ever_allocated(blocks, k):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     counted = sum(one.total for one in bytes_of_program(graph, partition, solver))
-    assert sum(part.nbytes for part in parts) + most == pytest.approx(counted, rel=0.03)
+    assert 0.96 * counted < sum(part.nbytes for part in parts) + most < 1.02 * counted
 
 
 class CountingDevice:

@@ -31,6 +31,9 @@ from evener.running.local_graphs import LocalGraph
 # Ordering by degree pays where the mean degree is so many times the median, as GAPBS decides.
 MEAN_OF_SKEWED = 1.3
 MOST_COUNTED = 1 << 26  # arcs, of which 1 GB is taken to count what lists will hold
+# Entries of lists that a device sends and receives at a time, or as many as it has vertices. Short
+# messages are slow: 16 devices with 10,000 vertices each send 5 million entries to each other.
+AT_ONCE = 1 << 20
 ROWS_OF_PRODUCT = 4096  # of A A at a time: memory
 NARROW = np.uint32
 NO_RANKS = np.empty(0, NARROW)
@@ -50,8 +53,8 @@ def count(
 
     Bytes in addition to the graph's: 24 per local vertex, plus 9 per local vertex and thread; 4 per
     own vertex; 4 per stored entry of the lists of own vertices (half of the arcs, on one device)
-    and of ghosts; buffers of a reduction. Lists are sent in messages so short that these take less
-    memory than the arrays allocated after them. Raises InputError for directed graphs.
+    and of ghosts; buffers of a reduction. While lists are sent, messages take the place of what is
+    allocated after them; see `_bytes_while_fetching`. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -207,9 +210,13 @@ class _Counter:
             with steps.timed("waiting"):
                 found = comm.exchange(parts)
             with steps.timed("unpacking"):
+                first = self.lists.size
+                new = sum(found[q][1].size for q in came)
+                self.lists.resize(first + new, refcheck=False)
                 for q, ghost in came.items():
-                    self._take(known, ghost, *found[q])
+                    first = self._take(known, ghost, first, *found[q])
                     came[q] = ghost + found[q][0].size
+                self.lists.resize(first, refcheck=False)
 
     def _entries_of(self, vertices: Ranks) -> IntVector:
         """Return the cumulative number of entries (s + 1,) of the lists of these own vertices."""
@@ -218,13 +225,12 @@ class _Counter:
         return ends
 
     def _rounds(self, comm: Comm, entries: dict[int, IntVector]) -> int:
-        """Return in how many messages to send lists: each has fewer entries than local vertices."""
+        """Return in how many messages to send lists."""
         own = [int(entries[q][-1]) if q in entries else 0 for q in range(comm.size)]
         all_sizes = comm.allgather((self.local.n_local, own))
         sent = np.array([sizes for _, sizes in all_sizes], np.int64)
-        both = sent.sum(axis=0) + sent.sum(axis=1)
-        n_local = np.array([max(n, 1) for n, _ in all_sizes])
-        return max(1, int((-(-both // n_local)).max()))
+        n_local = np.array([n for n, _ in all_sizes])
+        return _rounds_of(sent.sum(axis=0) + sent.sum(axis=1), n_local)
 
     def _lists_of(self, q: int, ends: IntVector, first: int, last: int) -> tuple[Lists, Lists]:
         """Return lengths of lists, and lists by number, of vertices that are ghosts of device q."""
@@ -235,17 +241,16 @@ class _Counter:
         kernels.put_lists(vertices, *given, found)
         return np.diff(ends[first : last + 1]).astype(NARROW), found
 
-    def _take(self, known: Ranks, ghost: int, lengths: Lists, numbers: Lists) -> None:
-        """Append the lists of ghosts from `ghost` on, by ranks; set where they begin and end.
+    def _take(self, known: Ranks, ghost: int, first: int, lengths: Lists, numbers: Lists) -> int:
+        """Write the lists of ghosts from `ghost` on, by ranks, to `lists` from `first` on.
 
-        known: local vertices by global number. lengths, numbers: of the lists.
+        Sets where they begin and end, and returns the end of all. known: local vertices by global
+        number. lengths, numbers: of the lists.
         """
-        first = self.lists.size
-        self.lists.resize(first + numbers.size, refcheck=False)
         ghosts = self.ranks[ghost : ghost + lengths.size]
         given = known, self.local.numbers, self.ranks
         end = kernels.take_lists(lengths, numbers, *given, ghosts, first, self.places, self.lists)
-        self.lists.resize(end, refcheck=False)
+        return int(end)
 
     def count(self) -> IntVector:
         """Return each local vertex's number of triangles found at own vertices (n_local,).
@@ -288,14 +293,39 @@ def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
     return found
 
 
+def _rounds_of(entries: IntVector, n_local: IntVector) -> int:
+    """Return in how many messages to send lists.
+
+    entries, n_local (k,): entries that each device sends and receives, and its local vertices.
+    """
+    return max(1, int((-(-entries // np.maximum(n_local, AT_ONCE))).max()))
+
+
+def _bytes_while_fetching(
+    n_local: Any, n_ghosts: Any, sent: Any, came: Any, stored: Any, rounds: int
+) -> Any:
+    """Return the bytes of one device while it fetches lists, without its own lists.
+
+    n_ghosts: own vertices that other devices have as ghosts, and ghosts. sent, came, stored:
+    entries of the lists that it sends, receives and stores; entries that came in the last message
+    are all in `lists` until those of other vertices are omitted.
+    """
+    in_lists = np.minimum(came, stored + came // rounds)
+    return 28 * n_local + 8 * n_ghosts + 4 * ((sent + came) // rounds + in_lists)
+
+
 def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
     """Return the bytes with one thread.
 
-    Lists of ghosts are assumed to be as long as own ones on average.
+    Lists of ghosts are assumed to be as long as own ones on average, and to be sent as they come.
     """
     entries, n_ghosts = n_arcs // 2, n_local - n_owned
     of_ghosts = entries * n_ghosts // max(n_owned, 1)
-    return 33 * n_local + 4 * n_owned + 8 * n_ghosts + 4 * (entries + of_ghosts)
+    rounds = _rounds_of(np.array([2 * of_ghosts]), np.array([n_local]))
+    lists = of_ghosts, of_ghosts, of_ghosts
+    fetching = _bytes_while_fetching(n_local, 2 * n_ghosts, *lists, rounds)
+    counting = 33 * n_local + 4 * (n_owned + of_ghosts) + 8 * n_ghosts
+    return int(max(fetching * (n_ghosts > 0), counting) + 4 * entries)
 
 
 def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> list[int] | None:
@@ -326,18 +356,25 @@ def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> lis
     away = to != part[arcs.adjncy]
     at, ghost = np.divmod(np.unique(to[away] * n + arcs.adjncy[away]), max(n, 1))
     starts = np.searchsorted(at, np.arange(k + 1))
-    entries = np.bincount(part, lengths, k).astype(np.int64)
+    entries = np.bincount(part, lengths, k).astype(np.int64)  # of own lists
     most = np.zeros(k, np.int64)  # vertices that a device gives another
+    # Entries sent, received, and stored of those; vertices given to all.
+    sent, came, stored, given = (np.zeros(k, np.int64) for _ in range(4))
     for d in range(k):
         ghosts = ghost[starts[d] : starts[d + 1]]
         is_local = part == d
         is_local[ghosts] = True
-        came = lists[_spans(begins[ghosts], lengths[ghosts])]
-        entries[d] += np.count_nonzero(is_local[came])
-        most = np.maximum(most, np.bincount(part[ghosts], minlength=k))
-    owned = np.bincount(part, minlength=k)
-    local = owned + np.diff(starts)
-    found: list[int] = (33 * local + 4 * owned + 4 * entries + 8 * most).tolist()
+        fetched = lists[_spans(begins[ghosts], lengths[ghosts])]
+        came[d], stored[d] = fetched.size, np.count_nonzero(is_local[fetched])
+        sent += np.bincount(part[ghosts], lengths[ghosts], k).astype(np.int64)
+        given_to = np.bincount(part[ghosts], minlength=k)
+        given, most = given + given_to, np.maximum(most, given_to)
+    owned, n_ghosts = np.bincount(part, minlength=k), np.diff(starts)
+    local = owned + n_ghosts
+    rounds = _rounds_of(sent + came, local)
+    fetching = _bytes_while_fetching(local, given + n_ghosts, sent, came, stored, rounds)
+    counting = 33 * local + 4 * (owned + stored) + 8 * most
+    found: list[int] = (np.maximum(fetching * (k > 1), counting) + 4 * entries).tolist()
     return found
 
 
