@@ -21,6 +21,7 @@ from evener.partitioning.initial.bisection import (
     side_of,
     slack_of_one,
 )
+from evener.partitioning.initial.bisection_levels_kernels import HalvingTree
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
 from tests.examples import with_examples
@@ -29,8 +30,10 @@ from tests.partitioning.by_hand import edges_of, level_of
 
 def halved(level, share=0.5, slack=0.02, state=12_345, tries=8):
     """Side 0 or 1 (n,) of every vertex."""
+    below = np.array([[-1, -2]], np.int32)
+    tree = HalvingTree(np.array([share]), np.array([state], np.uint64), below)
     side = np.zeros(level.n, np.int32)
-    halving.halve(level.arrays, share, slack, np.uint64(state), tries, side)
+    halving.halve_again(level.arrays, tree, slack, tries, side)
     return side
 
 

@@ -34,6 +34,9 @@ ENOUGH = 40  # vertices of a graph that is not shrunk further
 MOST_LEVELS = 48
 LEAST_SHRINKAGE = 0.85  # vertices left after pairing, as a share; with more left it ends
 ROOM = 7  # times n: vertices of all levels together, the sum of powers of LEAST_SHRINKAGE
+# Times the adjacency entries: those of all levels together, at first. Without need the pages of an
+# array are not touched, and take no memory; a copy to a longer array would.
+ARC_ROOM = 4
 HEAVIEST = 1.5  # weight of a cluster, in mean weights of the smallest graph's vertices
 ALONE = 0.1  # share without a mate above which vertices with a common neighbour are paired
 MANY = 16  # edges; vertices of more are sorted as if they had as many
@@ -256,40 +259,6 @@ def _room_for(vwgt, goal, total, slack):
     return max(slack * min(goal, total - goal), 0.5 * heaviest)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def halve(graph, share, slack, seed, tries, side):
-    """Set side (n,) int32 so that side 0 has about `share` of the weight; return the cut.
-
-    Side 0 misses its goal by at most `slack` x the lighter side's goal, or half the heaviest
-    vertex, whichever is larger. tries: number of attempts on the smallest graph. seed: uint64, not
-    0.
-    """
-    n, m, total = graph.vwgt.size, graph.adjncy.size, _total(graph.vwgt)
-    goal = share * total
-    xadj, vwgt = np.empty(ROOM * (n + 1), np.uint32), np.empty(ROOM * n)
-    adjncy, adjwgt = np.empty(2 * m, np.uint32), np.empty(2 * m, np.int32)
-    coarse_of, sides = np.empty(ROOM * n, np.uint32), np.zeros(ROOM * n, np.int32)
-    size, start = np.zeros(MOST_LEVELS + 1, np.int64), np.zeros(MOST_LEVELS + 1, np.int64)
-    first = np.zeros(MOST_LEVELS + 2, np.int64)
-    copy_to(graph.xadj, xadj)
-    copy_to(graph.adjncy, adjncy)
-    copy_to(graph.vwgt, vwgt)
-    adjwgt[:m] = 1
-    copy_to(graph.adjwgt, adjwgt)
-    size[0], first[1] = n, m
-    levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
-    depth, adjncy, adjwgt = _shrink_all(seed, levels)
-    items, keys = np.empty((2, n + 1), np.int32), np.empty((2, n + 1), np.int64)
-    heaps = SideHeaps(items, keys, np.zeros(2, np.int64), np.empty(n, np.int32))
-    scratch = TwoWayScratch(np.empty(n, np.int64), np.empty(n, np.int32), heaps)
-    least = size[depth]
-    tried, walk = np.empty(least, np.int32), np.empty((3, least), np.int32)
-    levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
-    cut = _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch)
-    copy_to(sides[:n], side)
-    return cut
-
-
 class HalvingTree(NamedTuple):
     """A tree of h bisections: for each, the share (h,) of the weight for side 0, and its two sides.
 
@@ -306,8 +275,9 @@ class HalvingTree(NamedTuple):
 def halve_again(graph, halves, slack, tries, part):
     """Set part (n,) to the block of every vertex by recursive bisection.
 
-    halves: the whole tree; its first entry bisects the whole graph. The other arguments are those
-    of `halve`.
+    halves: the whole tree; its first entry bisects the whole graph. Side 0 of a bisection misses
+    its goal by at most `slack` x the lighter side's goal, or half the heaviest vertex, whichever is
+    larger. tries: number of attempts on the smallest graph of a bisection.
     """
     n = part.size
     members, moved, rank = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint32)
@@ -315,18 +285,18 @@ def halve_again(graph, halves, slack, tries, part):
     for v in range(n):
         members[v], part[v] = v, 0
     ends[0, 1] = n
+    levels = _empty_levels(n, graph.adjncy.size)
     for h in range(halves.share.size):  # part holds the number of the half meanwhile
         first, last = ends[h]
         if first == last:
             continue
-        piece = _piece(graph, part, members[first:last], rank)
-        side = np.zeros(last - first, np.int32)
-        halve(piece, halves.share[h], slack, halves.seed[h], tries, side)
+        _take_piece(graph, part, members[first:last], rank, levels)
+        levels = _halve(levels, halves.share[h], slack, halves.seed[h], tries)
         middle, right = first, 0
         for i in range(last - first):
-            v = members[first + i]
-            part[v] = halves.below[h, side[i]]
-            if side[i] == 0:
+            v, side = members[first + i], levels.sides[i]
+            part[v] = halves.below[h, side]
+            if side == 0:
                 members[middle] = v
                 middle += 1
             else:
@@ -342,28 +312,55 @@ def halve_again(graph, halves, slack, tries, part):
 
 
 @inner(error_model="numpy")
-def _piece(graph, part, members, rank):
-    """Return the subgraph of members: all vertices in the same block of `part` as members[0]."""
-    room = np.int64(0)
-    for i in range(members.size):
+def _empty_levels(n, m):
+    """Return arrays for the levels of a graph of n vertices and m adjacency entries."""
+    return LevelArrays(
+        np.empty(ROOM * (n + 1), np.uint32), np.empty(ARC_ROOM * m, np.uint32),
+        np.empty(ARC_ROOM * m, np.int32), np.empty(ROOM * n), np.empty(ROOM * n, np.uint32),
+        np.empty(ROOM * n, np.int32), np.zeros(MOST_LEVELS + 1, np.int64),
+        np.zeros(MOST_LEVELS + 1, np.int64), np.zeros(MOST_LEVELS + 2, np.int64),
+    )  # fmt: skip
+
+
+@inner(error_model="numpy")
+def _take_piece(graph, part, members, rank, levels):
+    """Set level 0 to the subgraph of members: all vertices in the block of `part` of members[0]."""
+    n, xadj, adjwgt = members.size, levels.xadj, levels.adjwgt
+    for i in range(n):
         v = members[i]
-        rank[v] = i
-        room += np.int64(graph.xadj[v + 1]) - np.int64(graph.xadj[v])
-    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
-    adjwgt = np.empty(room if graph.adjwgt.size > 0 else 0, np.int32)
-    vwgt = np.empty(members.size)
-    for i in range(members.size):
-        vwgt[i] = graph.vwgt[members[i]]
-    used = take_members(graph, part, members, rank, xadj, adjncy, adjwgt)
-    weights = adjwgt[:used] if graph.adjwgt.size > 0 else adjwgt
-    return CSRGraph(xadj, adjncy[:used], weights, vwgt)
+        rank[v], levels.vwgt[i], levels.sides[i] = i, graph.vwgt[v], 0
+    used = take_members(graph, part, members, rank, xadj, levels.adjncy, adjwgt)
+    if graph.adjwgt.size == 0:
+        adjwgt[:used] = 1
+    levels.size[0], levels.first[1] = n, used
+
+
+@inner(error_model="numpy")
+def _halve(levels, share, slack, seed, tries):
+    """Bisect level 0: side 0 gets about `share` of the weight; return the levels with the sides.
+
+    seed: uint64, not 0. The other arguments are those of `halve_again`.
+    """
+    n = levels.size[0]
+    total = _total(levels.vwgt[:n])
+    goal = share * total
+    depth, adjncy, adjwgt = _shrink_all(seed, levels)
+    xadj, _, _, vwgt, coarse_of, sides, size, start, first = levels
+    levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
+    items, keys = np.empty((2, n + 1), np.int32), np.empty((2, n + 1), np.int64)
+    heaps = SideHeaps(items, keys, np.zeros(2, np.int64), np.empty(n, np.int32))
+    scratch = TwoWayScratch(np.empty(n, np.int64), np.empty(n, np.int32), heaps)
+    least = size[depth]
+    tried, walk = np.empty(least, np.int32), np.empty((3, least), np.int32)
+    _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch)
+    return levels
 
 
 @inner(error_model="numpy", counted=False)
 def _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch):
-    """Bisect the smallest graph, and refine the sides on all levels; return the cut."""
+    """Bisect the smallest graph, and refine the sides on all levels."""
     xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first = levels
-    cut, weight = np.int64(0), 0.0
+    weight = 0.0
     for level in range(depth, -1, -1):
         a, b, begin, end = start[level], start[level] + size[level], first[level], first[level + 1]
         graph = CSRGraph(
@@ -377,5 +374,4 @@ def _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scr
         else:
             for v in range(a, b):
                 sides[v] = sides[b + coarse_of[v]]
-        cut, weight = refine_sides(graph, goal - room, goal + room, own, weight, scratch)
-    return cut
+        _, weight = refine_sides(graph, goal - room, goal + room, own, weight, scratch)
