@@ -40,7 +40,7 @@ from statistics import median
 from records import answer_more, append, markdown, parser, words
 
 import evener as ev
-from evener.tuning.again import EVEN
+from evener.tuning.again import EPSILON
 from evener.tuning.running import preloaded
 
 HERE = Path(__file__).parent
@@ -348,7 +348,7 @@ def best_of_metis(case):
     for tool in METIS:
         name = f"{tool}.plan"
         evener(case.folder, "plan", case.graph, "--speeds", "s.toml", "--with", tool,
-               "--epsilon", EVEN,
+               "--epsilon", EPSILON,
                "--objective", "cut", "-o", name, "--quiet")  # fmt: skip
         cuts[tool] = ev.read_plan(case.folder / name).evaluation.edge_cut
     return min(cuts, key=cuts.get)

@@ -33,7 +33,7 @@ from evener.cli.compiling import WORDS
 from evener.cli.precompile import precompile
 from evener.integrations.exports import EXPORTERS
 from evener.io.formats import FORMATS
-from evener.io.plans.partitions import EXPORTS
+from evener.io.plans.partitions import PART_FORMATS
 from evener.partitioning.tools import TOOLS
 
 ROOT = Path(__file__).parents[1]
@@ -301,7 +301,7 @@ def test_formats_page_lists_every_format():
     assert first_column(sections["What is read"]) == [entry.name for entry in FORMATS]
     written = {entry.name for entry in FORMATS if entry.writes}
     assert set(first_column(sections["What is written"])) == written
-    assert set(first_column(sections["From a plan to your solver"])) == {*EXPORTS, *EXPORTERS}
+    assert set(first_column(sections["From a plan to your solver"])) == {*PART_FORMATS, *EXPORTERS}
 
 
 def test_tools_are_listed():

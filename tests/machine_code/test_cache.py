@@ -4,6 +4,7 @@ import pickle
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+import numba
 import numpy as np
 import pytest
 from numba.core.codegen import JITCodeLibrary
@@ -42,6 +43,20 @@ def test_types_are_kept_side_by_side(toys):
     assert n_compiled(again.sum_of) == 0
     again.sum_of(REAL > 0)
     assert n_compiled(again.sum_of) == 1
+
+
+def test_settings_that_change_machine_code_have_their_own_files(toys, monkeypatch):
+    """Kernels compiled without bounds checks are not loaded where they are asked for."""
+    assert toys.imported().sum_of(WHOLE) == 3
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    checked = toys.imported()
+    assert checked.sum_of(WHOLE) == 3
+    assert n_compiled(checked.sum_of) == 1
+    assert len(toys.files()) == 2
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", None)
+    plain = toys.imported()
+    assert plain.sum_of(WHOLE) == 3
+    assert n_compiled(plain.sum_of) == 0
 
 
 def test_what_other_sources_made_is_replaced(toys):

@@ -156,7 +156,7 @@ def test_settings_that_change_machine_code(toys, pack, monkeypatch):
     monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
     assert (
         answer_and_why(toys)[2]
-        == "NUMBA_BOUNDSCHECK requests other machine code than packs contain"
+        == "NUMBA_BOUNDSCHECK=1 requests other machine code than packs contain"
     )
     monkeypatch.undo()
 

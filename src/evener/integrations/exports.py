@@ -1,7 +1,9 @@
 """The formats that `evener export --to` writes for other programs, and their writing.
 
-To add a format: write a module in this folder with a function that takes an `ExportRequest` and
-returns the `ExportFiles` to be written (it writes nothing itself), and add an entry to `EXPORTERS`.
+A format that contains only the block of each vertex belongs to `PART_FORMATS` of
+evener.io.plans.partitions. To add another format: write a module in this folder with a function
+that takes an `ExportRequest` and returns the `ExportFiles` to be written (it writes nothing
+itself), and add an entry to `EXPORTERS`.
 """
 
 from __future__ import annotations

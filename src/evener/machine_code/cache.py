@@ -11,9 +11,10 @@ kernel that calls this kernel is compiled, which never happens if all kernels ar
 annotated source, which fills a quarter of Numba's own files, is omitted: `inspect_types()` shows
 none for loaded kernels.
 
-The folder is searched for when the first kernel is called: if no folder is writable, kernels from
-packs still run. Numba's tables of what it can compile are updated only when a kernel is compiled,
-not, as by Numba, before each kernel is loaded, which took 0.2 s in every process.
+The folder is searched for when the first kernel is called: NUMBA_CACHE_DIR, the package's
+__pycache__, or a folder in ~/.cache/numba. If none is writable, kernels from packs still run.
+Numba's tables of what it can compile are updated only when a kernel is compiled, not, as by Numba,
+before each kernel is loaded, which took 0.2 s in every process.
 """
 
 # mypy: ignore-errors
@@ -105,8 +106,9 @@ class KernelCache(NullCache):
             path.unlink(missing_ok=True)
 
     def _head(self, sig, magic):
-        """Return what machine code depends on: Numba's version, sources, name, processor."""
+        """Return what machine code depends on: Numba's version and settings, sources, name, CPU."""
         function = self._function
+        magic = (*magic, *packs.changed_settings())
         digest = _digest((sig, _code_of(function)))
         name = f"{function.__module__}.{function.__qualname__}.{digest}"
         return numba.__version__, stamp(function.__module__), name, magic

@@ -194,8 +194,8 @@ class _Search:
         """Open the packs; return why some or all are not used, or "" if nothing is missing."""
         if os.environ.get(SWITCH) == "no":
             return f"{SWITCH}=no"
-        if changed := _changed_setting():
-            return f"NUMBA_{changed} requests other machine code than packs contain"
+        if changed := changed_settings():
+            return f"NUMBA_{changed[0]} requests other machine code than packs contain"
         here = made_here(magic)
         why = ""
         for path in _paths(here):
@@ -287,15 +287,12 @@ def _fits(made: Made, here: Made) -> bool:
     return all(has.get(one) for one in LEVELS[made.processor])
 
 
-def _changed_setting() -> str:
-    """Return the Numba setting that changes machine code; "" if all settings are those of packs."""
+def changed_settings() -> tuple[str, ...]:
+    """Return Numba's settings that change machine code and are not those of packs: NAME=VALUE."""
     from numba import config
 
-    settings: Any = config
-    for name, usual in SETTINGS.items():
-        if getattr(settings, name, usual[0]) not in usual:
-            return name
-    return ""
+    values = {name: getattr(config, name, usual[0]) for name, usual in SETTINGS.items()}
+    return tuple(f"{name}={one}" for name, one in values.items() if one not in SETTINGS[name])
 
 
 def _others(here: Made) -> str:

@@ -219,7 +219,7 @@ def rival_of(
     the objective minimises its own. The result's note says so, or that the tool is not installed.
     Raises UsageError for an unknown tool.
     """
-    options = options.settled(graph, platform)
+    options = options.settled(platform, weights=graph.n_constraints)
     note, able = "", find_tool(tool).objectives
     if options.objective not in able:
         what = "time" if options.objective == "seconds" else options.objective

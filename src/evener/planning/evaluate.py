@@ -26,7 +26,7 @@ from evener.plans.plan import Evaluation, Plan, Stage
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
-from evener.sizing.contracts import contract_for, contract_for_seconds, lowers_seconds
+from evener.sizing.contracts import contract_for, contract_for_seconds, seconds_differ
 
 ROUNDING = 1e-9  # relative: sums of floating-point numbers depend on their order
 
@@ -97,7 +97,7 @@ def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHT
     If links are known, it demands memory and the user's limits; else sizes of least time, within 3
     %.
     """
-    if lowers_seconds(graph, platform):
+    if seconds_differ(platform) and graph.n_constraints == 1:  # as PlanOptions.settled decides
         return contract_for_seconds(graph, platform, workload)
     return contract_for(workload.weighted(graph), platform)[0]
 

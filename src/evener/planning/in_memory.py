@@ -77,7 +77,8 @@ def plan(
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
-    options = options.sending(taken.exchange).settled(taken.graph, platform)
+    options = options.sending(taken.exchange)
+    options = options.settled(platform, weights=taken.graph.n_constraints)
     options.workload.refuse_parts_of_faces(taken.graph)
     tell = progress or LoggedSteps("planning")
     make = _least_seconds if options.objective == "seconds" else _least_cut

@@ -22,7 +22,7 @@ from evener.partitioning.tools import SLICED_TOOLS, TOOLS
 from evener.plans.partition import Contract
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
-from evener.sizing.contracts import SHARES, contract_for, lowers_seconds
+from evener.sizing.contracts import SHARES, contract_for, seconds_differ
 from evener.sizing.memory_capped import Sizes
 from evener.sizing.solving import METHODS
 
@@ -90,22 +90,33 @@ class PlanOptions:
             )
         return replace(self, workload=workload)
 
-    def settled(self, graph: Graph, platform: Platform) -> PlanOptions:
+    def settled(
+        self, platform: Platform, *, weights: int = 1, uneven_slices: bool = False
+    ) -> PlanOptions:
         """Return the options with the objective "auto" replaced by "seconds" or "cut".
 
-        "seconds" if the platform states what communication costs, else "cut". Also "cut" if a tool
-        or a method of sizing is named, vertices have several weights, or there are too many devices
-        for a table of all pairs. Raises UsageError for objective "seconds" with several weights.
+        weights: number of weights per vertex. uneven_slices: whether the graph is read in slices
+        and its degrees differ much. "seconds" if the platform states what communication costs, else
+        "cut". Also "cut" if a tool or a method of sizing is named, vertices have several weights,
+        slices are uneven, or there are too many devices for a table of all pairs. Raises UsageError
+        for objective "seconds" with several weights and with uneven slices.
         """
-        if self.objective == "seconds" and graph.n_constraints > 1:
+        if self.objective == "seconds" and uneven_slices:
             raise UsageError(
-                f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
+                "predicted seconds cannot be minimised on graphs in slices whose degrees differ "
+                "much",
+                hint="Choose --objective cut, total_volume or max_volume.",
+            )
+        if self.objective == "seconds" and weights > 1:
+            raise UsageError(
+                f"seconds are predicted from one weight per vertex, not {weights}",
                 hint="--constraint I selects one weight, counted from 0; or choose another "
                 "--objective.",
             )
         if self.objective != "auto":
             return self
-        seconds = self.tool == self.sizing == "auto" and lowers_seconds(graph, platform)
+        able = weights == 1 and not uneven_slices and seconds_differ(platform)
+        seconds = able and self.tool == self.sizing == "auto"
         return replace(self, objective="seconds" if seconds else "cut")
 
     def request(self, contract: Contract, platform: Platform | None = None) -> Request:

@@ -1,4 +1,8 @@
-"""plan: for a graph in memory, in a file, or with rows on the ranks of an MPI program."""
+"""ev.plan: for a graph in memory, in a file, or with rows on the ranks of an MPI program.
+
+`evener plan` chooses between the three by itself (cli/commands/plan.py). Files and rows on ranks
+come together in plan_slices; all three in makespan/search.py and in evener.plans.counts.
+"""
 
 from __future__ import annotations
 

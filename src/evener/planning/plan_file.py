@@ -338,9 +338,6 @@ def _files_of(request: FileRequest) -> list[Path]:
     return files
 
 
-# Whether a graph fits in memory as a whole.
-
-
 def _up_to(tell: Progress, share: float) -> Progress:
     return lambda step, fraction: tell(f"converting: {step}", share * fraction)
 

@@ -43,7 +43,7 @@ from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Plan, Stage, breaches
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import bound_of_facts
-from evener.sizing.contracts import limits_within_memory, seconds_contract, seconds_differ
+from evener.sizing.contracts import limits_within_memory, seconds_contract
 from evener.sizing.memory_capped import unit_capacities
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.degrees import SliceDegrees
@@ -113,7 +113,7 @@ def plan_slices(
     watched.step("counting degrees")
     facts = sliced_facts(watched, platform, options.workload, size)
     uneven = graph.dimension == 0 and facts.skewness > LEAST_UNEVEN_SKEWNESS
-    options = settled_for_slices(options, platform, uneven=uneven)
+    options = options.settled(platform, uneven_slices=uneven)
     chosen = _borders(options, sliced or SlicedOptions())
     task = SlicesToDivide(watched, platform, options, chosen, size, facts, uneven)
     made = _least_seconds(task) if options.objective == "seconds" else _least_cut(task)
@@ -181,23 +181,6 @@ def refuse_whole(options: PlanOptions, *, ranks: bool = False) -> None:
             "vertex",
             hint="Omit --constraints; --constraint I selects one weight, counted from 0.",
         )
-
-
-def settled_for_slices(options: PlanOptions, platform: Platform, *, uneven: bool) -> PlanOptions:
-    """Return the options with the objective "auto" replaced, as for a graph in memory.
-
-    uneven: whether degrees differ much; then the objective is the cut, not seconds. Raises
-    UsageError if the user requests seconds for such a graph.
-    """
-    if uneven and options.objective == "seconds":
-        raise UsageError(
-            "predicted seconds cannot be minimised on graphs in slices whose degrees differ much",
-            hint="Choose --objective cut, total_volume or max_volume.",
-        )
-    if options.objective != "auto":
-        return options
-    seconds = options.tool == options.sizing == "auto" and seconds_differ(platform)
-    return replace(options, objective="seconds" if seconds and not uneven else "cut")
 
 
 def _refuse_broken(found: Evaluation, platform: Platform, tool: str) -> None:

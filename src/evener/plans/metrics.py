@@ -1,6 +1,11 @@
 """Costs of a partition: pure functions, each with its definition.
 
-Partitioners, searches and certificates (evener.plans.counts) use these. Also exports the names of
+`prediction_of` defines predicted seconds; plans state those that evener.plans.counts computes with
+exact=True. Searches also have faster approximations: partitioning/makespan (vertices that move, no
+waits), partitioning/mapping (blocks that change places), planning/device_sets (before there are
+blocks).
+
+Partitioners, searches and certificates use these functions. Also exports the names of
 evener.plans.exchange_costs.
 """
 

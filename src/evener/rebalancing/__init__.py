@@ -1,12 +1,13 @@
 """Rebalancing while a program runs: whether to move data, and what to move.
 
-regret.py decides whether moving data pays. Read rebalancer.py first, then decider.py.
+regret.py says when a move is due; `Decider._best` prices the possible moves, and may still stay.
+Read rebalancer.py first, then decider.py.
 
 rebalancer.py      Rebalancer: observe(times) returns a Move to a better partition, or None
 row_rebalancer.py  RowRebalancer: the same for equal rows, as in running.apps.jacobi
 run_rebalancer.py  RunRebalancer: calls a Rebalancer between supersteps of `evener run --rebalance`
 decider.py         Decider: "stay" or "move", from times and proposals with costs; LoadState
-regret.py          the rule: move data when the time lost has reached the cost of a move
+regret.py          the rule: a move is due when the time lost has nearly reached its cost
 gains.py           RealizedGains: gains of earlier moves, and trust in the next prediction
 proposals.py       possible new partitions, and the seconds that moving to them takes
 held_data.py       HeldData: interface between a Rebalancer and the graph

@@ -1,10 +1,10 @@
-"""Regret: move data when the time lost by not moving has reached the cost of a move.
+"""Regret: move data when the time lost by not moving has nearly reached the cost of a move.
 
 It is unknown how long an imbalance will last. If data moves at once, every short spike costs a
 move; if it moves only once the imbalance is certain, time is lost until then. This rule adds up the
 seconds lost in each iteration, and data moves when the sum reaches the price of a move. This costs
 at most about twice the offline optimum, as in the ski-rental problem. Savings within the noise do
-not count.
+not count. "Nearly" is the share ENOUGH.
 
 Times are expressed as slowness: (measured seconds) / (seconds by the device's model). A mean over
 many iterations has little noise but reacts late; a mean over few reacts quickly but is noisy.

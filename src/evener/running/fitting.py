@@ -2,7 +2,9 @@
 
 There are three sums: the part of the graph, as in LocalGraph.nbytes; arrays over its vertices; and
 the buffers for exchanging them, as in Halo.nbytes (a Halo stores no list of numbers if they are
-consecutive).
+consecutive). They are allocated by LocalGraph, `work_of`, Engine, SuperstepLoop, Halo and
+SparseReduce, on GPUs by the engines in engine/cuda_*.py. Devices of one computer share memory for
+exchanges (engine/near.py) in place of Halo and SparseReduce; it is not counted.
 """
 
 from __future__ import annotations

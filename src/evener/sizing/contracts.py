@@ -109,15 +109,6 @@ def contract_of_units(
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories)
 
 
-def lowers_seconds(graph: Graph, platform: Platform) -> bool:
-    """Return whether a plan minimises predicted seconds if the user chose no objective.
-
-    It does if links are known, vertices have one weight, and there are from 2 to MAX_PAIRED
-    devices.
-    """
-    return seconds_differ(platform) and graph.n_constraints == 1
-
-
 def seconds_differ(platform: Platform) -> bool:
     """Return whether links between devices are known and there are 2 to MAX_PAIRED devices."""
     return platform.has_links and 1 < platform.k <= MAX_PAIRED

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evener.planning.steps import Progress
     from evener.plans.plan import Plan
 
-EVEN = 0.01  # the tolerance around measured speeds
+EPSILON = 0.01  # the tolerance around measured speeds
 
 
 def tuned(
@@ -37,7 +37,7 @@ def tuned(
     waiting for others; or the samples of each device, as `read_speeds` returns them. Samples at
     several loads make a curve of speed. A device whose block is empty keeps its speed relative to
     the others. graph: the graph that the plan divides. notes: notes of the new plan. The new plan's
-    epsilon is at most EVEN if such blocks are found, because a step lasts as long as the slowest
+    epsilon is at most EPSILON if such blocks are found, because a step lasts as long as the slowest
     device computes.
 
     The new plan is predicted, not measured: keep it if the program is faster with it. Raises
@@ -61,13 +61,15 @@ def tuned(
             hint="Read the graph with the plan's option `together`, or set graph.together.",
         )
     options = options_of(plan.options, plan.workload)
-    if options.epsilon <= EVEN:
+    if options.epsilon <= EPSILON:
         return planned(graph, platform, options, notes=notes, progress=progress)
     try:
-        even = replace(options, epsilon=EVEN)
+        even = replace(options, epsilon=EPSILON)
         return planned(graph, platform, even, notes=notes, progress=progress)
     except (InfeasibleError, NotFoundError):
-        wider = f"No blocks within {EVEN:.0%} were found: the tolerance is {options.epsilon:.0%}."
+        wider = (
+            f"No blocks within {EPSILON:.0%} were found: the tolerance is {options.epsilon:.0%}."
+        )
         return planned(graph, platform, options, notes=(*notes, wider), progress=progress)
 
 

@@ -10,7 +10,7 @@ from evener.cli import main
 from evener.cli.precompile.samples import write_samples
 from evener.integrations.exports import EXPORTERS
 from evener.io import read
-from evener.io.plans.partitions import EXPORTS, read_part
+from evener.io.plans.partitions import PART_FORMATS, read_part
 from tests.io import mesh_samples as samples
 
 
@@ -35,7 +35,7 @@ def export(case, to, *more, name="out"):
 def test_every_format(case, capsys):
     part = np.load(case / "x.plan")["part"]
     assert np.bincount(part).tolist() == [1, 3]
-    for to in EXPORTS:
+    for to in PART_FORMATS:
         capsys.readouterr()
         assert export(case, to, str(case / "square.su2"), "--json") == 0
         said = json.loads(capsys.readouterr().out)

@@ -13,7 +13,7 @@ from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import HEXAHEDRON, PYRAMID, TETRA, WEDGE, Mesh
 from evener.io import read
-from evener.io.plans.partitions import EXPORTS, read_part, write_part
+from evener.io.plans.partitions import PART_FORMATS, read_part, write_part
 from tests.io import mesh_samples as samples
 
 PART = np.array([2, 0, 1, 0], np.int32)
@@ -25,9 +25,9 @@ def square(put):
     return read(put(samples.SQUARE, "square.su2")).mesh
 
 
-@pytest.mark.parametrize("to", sorted(set(EXPORTS) - {"vtu"}))
+@pytest.mark.parametrize("to", sorted(set(PART_FORMATS) - {"vtu"}))
 def test_back_and_forth(tmp_path, square, to):
-    path = tmp_path / f"x{EXPORTS[to].suffix}"
+    path = tmp_path / f"x{PART_FORMATS[to].suffix}"
     write_part(path, PART, to, mesh=square)
     part = read_part(path, 4)
     assert part.dtype == np.int32

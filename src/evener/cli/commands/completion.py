@@ -90,7 +90,7 @@ def _known_values() -> dict[str, list[str]]:
     """Return values to suggest for options that also accept other values."""
     from evener.integrations.exports import EXPORTERS
     from evener.io.formats import FORMATS
-    from evener.io.plans.partitions import EXPORTS
+    from evener.io.plans.partitions import PART_FORMATS
     from evener.partitioning.tools import TOOLS
     from evener.plans.workload import WORKLOADS
 
@@ -99,7 +99,7 @@ def _known_values() -> dict[str, list[str]]:
         "--with": tools,
         "--versus": list(TOOLS),
         "--kernel": list(WORKLOADS),
-        "--to": list(dict.fromkeys((*EXPORTS, *EXPORTERS))),
+        "--to": list(dict.fromkeys((*PART_FORMATS, *EXPORTERS))),
         "--format": [entry.name for entry in FORMATS],
     }
 

@@ -48,8 +48,8 @@ def _formats() -> str:
     from evener.integrations.exports import EXPORTERS
     from evener.io.dataflow.placed import NUMBERS, PLACED
     from evener.io.plans.edge_exports import EDGE_EXPORTS, LISTS
-    from evener.io.plans.partitions import EXPORTS
+    from evener.io.plans.partitions import PART_FORMATS
 
     edges, filters = ", ".join((*EDGE_EXPORTS, LISTS)), ", ".join((*PLACED, *NUMBERS))
-    vertices = ", ".join(dict.fromkeys((*EXPORTS, *EXPORTERS)))
+    vertices = ", ".join(dict.fromkeys((*PART_FORMATS, *EXPORTERS)))
     return f"{vertices}; of an edge plan {edges}; of a stream plan {filters}"

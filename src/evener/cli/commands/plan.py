@@ -96,7 +96,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read, plan, write the plan and its report; print a short table and the verdict."""
+    """Read, plan, write the plan and its report; print a short table and the verdict.
+
+    Rows on ranks (`_run_on_ranks`), a file in slices (`planned_in_slices`), or a graph in memory
+    (`_planned`); the first two call evener.planning.plan_slices.
+    """
     from evener.io.plans.plan import write_plan
 
     comm = own_ranks()

@@ -204,7 +204,7 @@ def judging_terms(
     seconds = options.get("objective") == "seconds" or (
         promise is None
         and not by_speed
-        and PlanOptions(workload=workload).settled(graph, platform).objective == "seconds"
+        and PlanOptions().settled(platform, weights=graph.n_constraints).objective == "seconds"
     )
     if seconds:
         contract = contract_for_seconds(graph, platform, workload)
@@ -311,7 +311,7 @@ def compare(comparison: ComparisonOptions, out: Output) -> int:
     graph = graph_to_divide(reading, out)
     tools = comparison.tools or available_tools(graph, platform)
     options = comparison.options.sending(reading.exchange)
-    best = replace(options, objective="auto").settled(graph, platform)
+    best = replace(options, objective="auto").settled(platform, weights=graph.n_constraints)
     planned = PLAN in comparison.tools or (not comparison.tools and best.objective == "seconds")
     with out.progress("Comparing") as progress:
         others = [name for name in tools if name != PLAN]

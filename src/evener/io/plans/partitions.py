@@ -73,7 +73,7 @@ def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     terms: Mapping[str, Any] | None = None,
     first: int | None = 0,
 ) -> None:
-    """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
+    """Write `part` (n,), the block of each vertex, in the format `to`, a key of PART_FORMATS.
 
     mesh: required by vtu and openfoam. graph: source of labels for csv, json and scotch. first:
     without a graph, the label of the first vertex if labels are consecutive, else None. by: whether
@@ -105,10 +105,12 @@ def part_pieces(  # noqa: PLR0913 - as write_part
     first: int | None = 0,
 ) -> Iterable[bytes]:
     """Return the bytes that `write_part` writes, in pieces; raises the same errors."""
-    if to not in EXPORTS:
-        hint = f"Formats: {', '.join(EXPORTS)}."
-        raise UsageError(f"a partition cannot be exported to {to!r}{meant(to, EXPORTS)}", hint=hint)
-    export = EXPORTS[to]
+    if to not in PART_FORMATS:
+        hint = f"Formats: {', '.join(PART_FORMATS)}."
+        raise UsageError(
+            f"a partition cannot be exported to {to!r}{meant(to, PART_FORMATS)}", hint=hint
+        )
+    export = PART_FORMATS[to]
     if export.needs_mesh and mesh is None:
         if graph is not None:
             raise UsageError(f"{to} needs a mesh, but the file contains a graph")
@@ -266,7 +268,7 @@ def _rows(columns: list[npt.NDArray[Any]], form: str) -> Iterator[bytes]:
         yield ((form * len(rows)) % tuple(rows.ravel().tolist())).encode()
 
 
-EXPORTS: dict[str, Export] = {
+PART_FORMATS: dict[str, Export] = {
     "metis": Export(_metis, needs_mesh=False, suffix=".part"),
     "scotch": Export(_scotch, needs_mesh=False, suffix=".map"),
     "binary": Export(_binary, needs_mesh=False, suffix=".bin"),

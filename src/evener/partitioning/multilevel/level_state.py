@@ -205,10 +205,12 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
 # Tuned; why was not recorded. benchmarks/partitioners.py shows the results.
 PER_BLOCK_ROUNDED = 1000  # per block: largest finer graphs on which blocks are rounded too
 MOST_RIVALS = 2  # largest number of initial partitions that are refined on finer levels
-FEW_BLOCKS = 32  # up to this number, bisection is tried too: quality varies more, and it is cheap
+BISECTED_BLOCKS = (
+    32  # up to this number, bisection is tried too: quality varies more, and it is cheap
+)
 OTHER_SEED = 1009  # added to the seed for each repetition
 # If (cut after rounding) / (cut of the blocks of k-means) is below this, distances misled k-means.
-MISLED_RATIO = 0.75
+DOUBTED_RATIO = 0.75
 CLOSE = 1.06  # partitions with at most CLOSE x least cut may still be best on a finer graph
 
 
@@ -224,12 +226,12 @@ def starting_blocks(
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: number of the level, 0 for
     the whole graph, on which limits are satisfied exactly. trusting: use only k-means if rounding
-    shows that its blocks are good; without points, only for more than FEW_BLOCKS blocks.
+    shows that its blocks are good; without points, only for more than BISECTED_BLOCKS blocks.
     """
     found: list[Placed] = []
     if trusting:
         found, good = _by_distance(level, points, task, depth)
-        if good and (points is not None or task.contract.k > FEW_BLOCKS):
+        if good and (points is not None or task.contract.k > BISECTED_BLOCKS):
             return found
     turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
@@ -282,7 +284,7 @@ def _by_distance(
     blocks = kmeans_blocks(places, level.vwgt, targets, threads=task.threads)
     spread = THOROUGH if points is None else task.preset.rounding
     found = refine(rounded(level, blocks, task, depth, spread, BRIEFLY), task, depth)
-    return [found], cut_of(level, found.part) > MISLED_RATIO * cut_of(level, blocks)
+    return [found], cut_of(level, found.part) > DOUBTED_RATIO * cut_of(level, blocks)
 
 
 def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> list[Placed]:

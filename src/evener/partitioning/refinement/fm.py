@@ -102,7 +102,8 @@ class FMEffort:
     rounds, finest_rounds: largest number of rounds on coarse levels, and on the finest. patience,
     slope: see StoppingRule. least_gain: rounds end after one that gains less than this edge weight
     per boundary vertex. boldness: the first move of a search may lose this fraction of its vertex's
-    edge weight. Numbers are set by hand and checked by benchmarks/partitioners.py.
+    edge weight. The defaults are for levels without minimum cuts; evener.partitioning.multilevel
+    has its own (`Preset.fm_with_cuts`). Set by hand and checked by benchmarks/partitioners.py.
     """
 
     rounds: int = 6

@@ -1,4 +1,7 @@
-"""Proofs that no partition can satisfy a contract; each names the block and the missing amount."""
+"""Proofs that no partition can satisfy a contract; each names the block and the missing amount.
+
+Sizes that cannot exist, whatever the graph, are refused before, in evener.sizing.contracts.
+"""
 
 from __future__ import annotations
 

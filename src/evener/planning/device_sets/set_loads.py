@@ -99,7 +99,8 @@ class EqualFinish:
         """Return the loads at which all devices of each set of `masks` (s, k) finish together.
 
         Each device in a set gets at least the work of a mean vertex. With `drop`, a device gets no
-        load if its exchange and fixed seconds take longer than the others' whole iteration.
+        load if its exchange and fixed seconds take longer than the others' whole iteration, nor if
+        its load would be less than half a mean vertex.
         """
         step = max(CHUNK // self.k, 1)
         chunks = [masks[i : i + step] for i in range(0, len(masks), step)]

@@ -16,14 +16,18 @@ each device at least one vertex (`_none_empty`), or, if weights differ, capacity
 (`_room_for_one`). The rules that leave devices out are, in this order:
 
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
-   no load to a device whose messages alone would take longer than the rest of the iteration
-   (`drop` in device_sets/set_loads.py). Sets whose estimated time exceeds the best time so far by
-   more than the factor `SearchEffort.hopeful` are not tried.
+   no load to a device whose messages alone would take longer than the rest of the iteration, nor
+   to one that would get less than half a vertex (`drop` in device_sets/set_loads.py). Sets whose
+   estimated time exceeds the best time so far by more than the factor `SearchEffort.hopeful` are
+   not tried. Preset "fast" takes the set of all devices only.
 2. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
    whose load is less than the weight of a coarse vertex may get no vertex, and is unused from then
    on.
-3. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
-4. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
+3. `Slabs.blocks` gives a device no vertex if its two cuts fall on the same vertex.
+4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
+5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
+
+`evener plan --only-used` then plans again for the devices that got vertices.
 
 Imports device_sets, steps and options of planning, and the packages below it.
 """

@@ -209,6 +209,10 @@ def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
 class SearchEffort:
     """How many candidates are made, and how; more effort takes longer and finds faster plans.
 
+    Sets of devices: slabs and blocks from scratch take the first ones of `few_sets`, coarse runs
+    up to half as many as there are runs (see MIN_COARSE_RUNS in search.py). The search on slices
+    has its own numbers (sliced_search.py).
+
     smaller_sets: whether slabs are tried for subsets of the devices.
     slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
     block_starts, block_rounds: the same for blocks from scratch.
@@ -216,7 +220,7 @@ class SearchEffort:
     swaps: whether blocks are swapped among identical devices.
     coarse_runs: most plans made on the coarse graph.
     more_refinements: how often a candidate is refined after the first time, at most.
-    refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
+    refine_effort: a key of evener.partitioning.makespan.refine_seconds.EFFORTS.
     hopeful: sets of devices are tried if their estimate / the best seconds is at most this.
     contracted: whether the graph's vertices are clusters of a larger graph.
     """

@@ -5,8 +5,8 @@ at sizes that allow for their halos -> plans on a coarse graph -> blocks from sc
 refined by seconds -> the fastest candidate; of equally fast ones, the one that sends least.
 
 Each step returns the candidates that it made; `solve_seconds` collects all candidates and passes
-the best of them to later steps. All seconds are predicted in the same way, and the baselines are
-candidates too, so the chosen plan is never slower than a baseline.
+the best of them to later steps. Seconds of all candidates are predicted in the same way, and the
+baselines are candidates too, so the chosen plan is never slower than a baseline.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ program.py          VertexProgram: the functions and traits that a user writes; 
                     application with its own loop
 *_kernels.py        the schedules, as templates; hooks_kernels.py: functions of a program that they
                     call; pulling_kernels.py, pushing_kernels.py, pulled_front_kernels.py: parts of
-                    templates; fronts_kernels.py, buckets_kernels.py: lists of vertices;
-                    atomics_kernels.py: operations shared by threads
+                    templates; fronts_kernels.py, buckets_kernels.py: lists of vertices, and
+                    the choice between pushing and pulling; atomics_kernels.py: operations shared by
+                    threads
 generating.py       makes a module for each program: its schedule with its functions
 engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads

@@ -327,7 +327,7 @@ def exchanged(team, part, values, links, marked, lists, front, edges, control, p
                 )
         if is_sum:
             sum_totals(links, row, front.left, control)
-        control[DIRECTION] = next_direction(before, part.sizes.n_global, control)
+        control[DIRECTION] = direction_of_ranks(before, part.sizes.n_global, control)
         control[LOGGED] = row
         end_if_aborted(control)
     barrier(team.sync, team.threads)
@@ -343,13 +343,13 @@ def agreed(team, part, links, front, control):
         enter(links)  # the first values belong to no superstep
         control[LENGTH], control[SCOUTED] = front.length, front.scouted
         sum_totals(links, control[LOGGED] + 1, front.left, control)
-        control[DIRECTION] = next_direction(np.int64(0), part.sizes.n_global, control)
+        control[DIRECTION] = direction_of_ranks(np.int64(0), part.sizes.n_global, control)
         end_if_aborted(control)
     barrier(team.sync, team.threads)
 
 
 @helper
-def next_direction(before, n, control):
+def direction_of_ranks(before, n, control):
     """Return the direction of the next superstep of all ranks.
 
     before: number of active vertices in the last superstep; n: number of vertices of the graph.

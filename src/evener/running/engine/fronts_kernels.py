@@ -1,4 +1,7 @@
-"""The frontier of vertices, stored by the frontier schedule as queue, bitmap, or all vertices."""
+"""The frontier of vertices, stored by the frontier schedule as queue, bitmap, or all vertices.
+
+`pulls_next` is the only rule by which a superstep pushes or pulls.
+"""
 
 # mypy: ignore-errors
 from typing import NamedTuple

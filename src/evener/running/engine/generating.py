@@ -398,7 +398,7 @@ def _last_used(path: Path) -> float:
 
 @cache
 def _folder() -> Path:
-    """Return the folder of programs, in the folder where machine code is stored."""
+    """Return the folder of programs, in the folder of machine code of evener.graphs' kernels."""
     folder = Path(components.stats.cache_path) / "programs"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
