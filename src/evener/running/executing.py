@@ -27,18 +27,18 @@ from evener.running.engine.mirror_loop import run_share
 from evener.running.engine.program import Solver, VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun
 from evener.running.hybrid import devices_of_process, run_hybrid
-from evener.running.local_graphs import LocalGraph, Want
+from evener.running.local_graphs import LocalGraph
 from evener.running.locality.adapting import LOCALITIES
 from evener.running.mpi_comm import MpiComm
 from evener.running.on_device import (
     UNWATCHED,
     Devices,
+    DeviceWork,
     RunWatch,
-    Share,
     Tell,
     on_rank,
-    share_of,
     wanted_arcs,
+    work_on_device,
 )
 from evener.running.program_run import ProgramRun
 from evener.running.slicing import RankParts
@@ -89,9 +89,17 @@ def run_program(
         if isinstance(program, Solver) and not program.moves:
             raise UsageError(f"{program.name} cannot be rebalanced while it runs")
     _check_locality(program, devices, watch)
-    share = share_of(program, most, parameters, watch, (graph, partition))
-    want = wanted_arcs(program)
-    return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
+    work = work_on_device(program, most, parameters, watch, (graph, partition))
+    k, want = partition.k, wanted_arcs(program)
+    refuse_other_numbers(devices, comm, k)
+    if comm is None:
+        with _built(watch):
+            locals_ = distribute(graph, partition, want=want)
+        return on_threads(work, locals_, devices, watch)
+    with _built(watch):
+        own = own_devices(comm, k)
+        parts = {device: local_graph(graph, partition, device, want=want) for device in own}
+    return on_own_parts(work, parts, k, comm, devices, watch)
 
 
 def _check_locality(
@@ -131,7 +139,7 @@ def run_on_parts(
     if watch.rebalancing is not None:
         raise UsageError("a run on parts of a graph cannot be rebalanced: pass the whole graph")
     _check_locality(program, devices, watch)
-    return on_threads(share_of(program, most, parameters, watch), parts, devices, watch)
+    return on_threads(work_on_device(program, most, parameters, watch), parts, devices, watch)
 
 
 def run_on_ranks(
@@ -154,35 +162,8 @@ def run_on_ranks(
     k = len(own.sizes)
     _check_locality(program, devices, watch)
     refuse_other_numbers(devices, comm, k)
-    share = share_of(program, most, parameters, watch)
-    return on_own_parts(share, own.parts, k, comm, devices, watch)
-
-
-def _run(
-    share: Share,
-    graph: Graph | DirectedGraph,
-    partition: Partition,
-    *,
-    want: Want,
-    comm: Comm | None,
-    devices: Devices | None,
-    watch: RunWatch,
-) -> ProgramRun:
-    """Call `share` on one device per block, whether devices are threads or ranks."""
-    k = partition.k
-    refuse_other_numbers(devices, comm, k)
-    if comm is None:
-        with _built(watch):
-            locals_ = distribute(graph, partition, want=want)
-        return on_threads(share, locals_, devices, watch)
-    own = (
-        devices_of_process(comm, k)
-        if isinstance(comm, MpiComm)
-        else range(comm.rank, comm.rank + 1)
-    )
-    with _built(watch):
-        parts = {device: local_graph(graph, partition, device, want=want) for device in own}
-    return on_own_parts(share, parts, k, comm, devices, watch)
+    work = work_on_device(program, most, parameters, watch)
+    return on_own_parts(work, own.parts, k, comm, devices, watch)
 
 
 def run_app(
@@ -230,19 +211,26 @@ def refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> 
         raise UsageError(f"{comm.size} ranks cannot run {k} blocks: each rank is one device")
 
 
+def own_devices(comm: Comm, k: int) -> range:
+    """Return the devices of this rank, of k devices of all ranks."""
+    if isinstance(comm, MpiComm):
+        return devices_of_process(comm, k)
+    return range(comm.rank, comm.rank + 1)
+
+
 def on_own_parts(
-    share: Share,
+    work: DeviceWork,
     parts: Mapping[int, LocalGraph],
     k: int,
     comm: Comm,
     devices: Devices | None,
     watch: RunWatch,
 ) -> ProgramRun:
-    """Call `share` for the parts of this rank's devices; k: number of devices of all ranks."""
+    """Call `work` for the parts of this rank's devices; k: number of devices of all ranks."""
     if isinstance(comm, MpiComm) and comm.size != k:
-        runs = run_hybrid(comm, k, lambda one: on_rank(one, share, parts[one.rank], devices, watch))
+        runs = run_hybrid(comm, k, lambda one: on_rank(one, work, parts[one.rank], devices, watch))
         return runs[0]
-    return on_rank(comm, share, parts[comm.rank], devices, watch)
+    return on_rank(comm, work, parts[comm.rank], devices, watch)
 
 
 @contextmanager
@@ -255,12 +243,12 @@ def _built(watch: RunWatch) -> Iterator[None]:
 
 
 def on_threads(
-    share: Share, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
+    work: DeviceWork, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Call `share` for each part, each on a thread of this process."""
+    """Call `work` for each part, each on a thread of this process."""
     runs = run_threads(
         len(parts),
-        lambda own: on_rank(own, share, parts[own.rank], devices, watch),
+        lambda own: on_rank(own, work, parts[own.rank], devices, watch),
         computers=range(len(parts)) if watch.is_apart else None,
         timeout=watch.timeout,
         names=watch.names,
@@ -297,18 +285,13 @@ def run_on_edges(
     divided = DividedEdges.by(divided)
     k = divided.partition.k
     refuse_other_numbers(devices, comm, k)
-    own: range | None = None
-    if isinstance(comm, MpiComm):
-        own = devices_of_process(comm, k)
-    elif comm is not None:
-        own = range(comm.rank, comm.rank + 1)
-    shares = edge_shares(graph, divided, own)
+    shares = edge_shares(graph, divided, None if comm is None else own_devices(comm, k))
     if comm is None:
         how: dict[str, Any] = {"devices": devices, "most": most, "watch": watch}
         return run_on_shares(program, shares, parameters=parameters, **how)
-    share = _share_of(program, shares, most, parameters, watch)
+    work = _work_on_edges(program, shares, most, parameters, watch)
     parts = {device: one.exchanged for device, one in shares.items()}
-    return on_own_parts(share, parts, k, comm, devices, watch)
+    return on_own_parts(work, parts, k, comm, devices, watch)
 
 
 def run_on_shares(
@@ -327,22 +310,22 @@ def run_on_shares(
     """
     refuse_on_edges(program)
     _refuse(devices, watch)
-    share = _share_of(program, shares, most, parameters, watch)
+    work = _work_on_edges(program, shares, most, parameters, watch)
     parts = [shares[device].exchanged for device in range(len(shares))]
-    return on_threads(share, parts, devices, watch)
+    return on_threads(work, parts, devices, watch)
 
 
-def _share_of(
+def _work_on_edges(
     program: VertexProgram | Solver,
     shares: Mapping[int, EdgeShare],
     most: int,
     parameters: Mapping[str, float] | None,
     watch: RunWatch,
-) -> Share:
+) -> DeviceWork:
     """Return the function that runs a program on one device."""
     chosen = parameters_of(program.name, program.parameters, parameters or {})
 
-    def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
+    def work(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         own = shares[local.rank]
         if isinstance(program, VertexProgram):
             with stretch_of(watch.checkpoints, watch.resume, comm, local) as stretch:
@@ -350,7 +333,7 @@ def _share_of(
         assert program.solve_on_edges is not None
         return program.solve_on_edges(comm, own, on, tell, most=most, **chosen)
 
-    return share
+    return work
 
 
 def refuse_on_edges(program: VertexProgram | Solver) -> None:

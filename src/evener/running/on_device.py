@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from evener.errors import EvenerError, UsageError
 from evener.graphs.directed import DirectedGraph
@@ -31,7 +31,7 @@ Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
 # What one device does in a run; arguments: its rank's Comm, its part, its threads or CudaDevice,
 # and a function to call with the progress.
-Share = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
+DeviceWork = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,13 @@ class RunWatch:
 UNWATCHED = RunWatch()
 
 
-def share_of(
+def work_on_device(
     program: VertexProgram | Solver,
     most: int,
     parameters: Mapping[str, float] | None,
     watch: RunWatch,
     whole: tuple[Graph | DirectedGraph, Partition] | None = None,
-) -> Share:
+) -> DeviceWork:
     """Return the function that runs a program on one device.
 
     whole: the graph and partition, from which new parts are built if vertices move.
@@ -73,7 +73,7 @@ def share_of(
     chosen = parameters_of(program.name, program.parameters, parameters or {})
     cores = process_cores()  # called before this thread is bound to a device's cores
 
-    def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
+    def work(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         told: Reordering | None = None
         if watch.locality == "on":
             local, told = ordered(local)
@@ -83,10 +83,14 @@ def share_of(
             def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
                 if writer is not None:
                     writer.local = local
-                given = _OnDevice(comm, on, tell, local, Stretch(start, keep), most, chosen)
-                if isinstance(program, Solver):
-                    return _solved(program, given)
-                return _looped(program, given)
+                stretch = Stretch(start, keep)
+                if isinstance(program, VertexProgram):
+                    engine = _engine_on(on, program, local, chosen)
+                    return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
+                if not isinstance(on, ThreadPool):
+                    raise UsageError(f"{program.name} does not run on CUDA devices")
+                more: dict[str, Any] = {"stretch": stretch} if program.moves else {}
+                return program.solve(comm, local, on, tell, most=most, **more, **chosen)
 
             keep = None if writer is None else keeping(writer)
             if watch.locality == "auto":
@@ -99,46 +103,18 @@ def share_of(
             how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
             return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
 
-    return share
+    return work
 
 
-class _OnDevice(NamedTuple):
-    """What one device needs to run a program.
-
-    comm: its rank's Comm. device: its threads or CudaDevice. tell: called with the progress. local:
-    its part. stretch: start state, and function that saves states. most: largest number of
-    supersteps. parameters: all parameters of the program.
-    """
-
-    comm: Comm
-    device: Any
-    tell: Tell | None
-    local: LocalGraph
-    stretch: Stretch
-    most: int
-    parameters: Mapping[str, float]
-
-
-def _looped(program: VertexProgram, given: _OnDevice) -> DeviceRun:
-    """Run a vertex program on one device."""
-    comm, device, tell, local, stretch, most, parameters = given
-    engine: DeviceEngine
+def _engine_on(
+    device: Any, program: VertexProgram, local: LocalGraph, parameters: Mapping[str, float]
+) -> DeviceEngine:
+    """Return the engine of a program on a device's ThreadPool or CudaDevice."""
     if isinstance(device, ThreadPool):
-        engine = Engine(program, local, device, parameters)
-    else:
-        from evener.running.engine.cuda_engine import cuda_engine
+        return Engine(program, local, device, parameters)
+    from evener.running.engine.cuda_engine import cuda_engine
 
-        engine = cast(DeviceEngine, cuda_engine(program, local, device, parameters))
-    return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
-
-
-def _solved(solver: Solver, given: _OnDevice) -> DeviceRun:
-    """Run a solver on one device."""
-    comm, pool, tell, local, stretch, most, parameters = given
-    if not isinstance(pool, ThreadPool):
-        raise UsageError(f"{solver.name} does not run on CUDA devices")
-    more: dict[str, Any] = {"stretch": stretch} if solver.moves else {}
-    return solver.solve(comm, local, pool, tell, most=most, **more, **parameters)
+    return cast(DeviceEngine, cuda_engine(program, local, device, parameters))
 
 
 def wanted_arcs(program: VertexProgram | Solver) -> Want:
@@ -150,12 +126,12 @@ def wanted_arcs(program: VertexProgram | Solver) -> Want:
 
 
 def on_rank(
-    comm: Comm, share: Share, local: LocalGraph, devices: Devices | None, watch: RunWatch
+    comm: Comm, work: DeviceWork, local: LocalGraph, devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
-    """Run `share` here; return the result of all devices. Unexpected errors name the device."""
+    """Run `work` here; return the result of all devices. Unexpected errors name the device."""
     try:
         with _opened(None if devices is None else devices[comm.rank]) as on:
-            own = share(comm, local, on, watch.tell if comm.rank == 0 else None)
+            own = work(comm, local, on, watch.tell if comm.rank == 0 else None)
         return gathered(comm, local, own)
     except (EvenerError, Stopped):
         raise

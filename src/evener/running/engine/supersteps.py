@@ -105,19 +105,16 @@ class SuperstepLoop:
         exchanges = self._prepared()
         self.engine.compile()  # kernels that exchange themselves have other types
         with exchanges:
-            return self._run(most)
-
-    def _run(self, most: int) -> DeviceRun:
-        if self._start is not None:
-            restore(self._cpu_engine, self.steps.halo, self._start)
-        self.steps.begin()
-        schedule = self.engine.program.schedule
-        runs = {"dense": self._run_dense, "frontier": self._run_frontier}
-        runs.get(schedule, self._run_to_fixpoint)(most)
-        values = self.engine.values[: self.local.n_owned]
-        if schedule != "dense":
-            self.engine.program.refuse_nan(values)
-        return self.steps.result(values)
+            if self._start is not None:
+                restore(self._cpu_engine, self.steps.halo, self._start)
+            self.steps.begin()
+            schedule = self.engine.program.schedule
+            runs = {"dense": self._run_dense, "frontier": self._run_frontier}
+            runs.get(schedule, self._run_to_fixpoint)(most)
+            values = self.engine.values[: self.local.n_owned]
+            if schedule != "dense":
+                self.engine.program.refuse_nan(values)
+            return self.steps.result(values)
 
     def _prepared(self) -> AbstractContextManager[object]:
         """Create the objects that exchange, before the clock starts.
