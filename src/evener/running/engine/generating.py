@@ -9,6 +9,7 @@ about them have their own file and lines.
 
 from __future__ import annotations
 
+import ast
 import dis
 import hashlib
 import importlib.util
@@ -58,15 +59,10 @@ JOINS = {
 NAMED = "evener_program_"  # names of modules begin so
 FORM = "2"  # of these modules: machine code of earlier ones is not used
 _loading = threading.Lock()
-_PLACEHOLDERS = re.compile(
-    rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
-)
-_SHARED = re.compile(  # what templates have in common, and is part of each
-    rf"^from {ROOM}.((?:pulling|pushing|pulled_front)_kernels) import (?:\([^)]*\)|[\w, ]+)\n",
-    re.MULTILINE,
-)
+PLACEHOLDERS = f"{ROOM}.hooks_kernels"  # the functions of a program, in place of this import
+# What templates have in common, and is inserted in place of its import.
+PARTS = {f"{ROOM}.{name}_kernels" for name in ("pulling", "pushing", "pulled_front")}
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
-_HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -146,13 +142,37 @@ def is_compile_error(error: Exception) -> bool:
 
 def _text(program: VertexProgram, target: Target) -> str:
     """Return the source of the program's module."""
-    template = _source(target.templates[program.schedule])
-    found = _PLACEHOLDERS.search(template)
-    assert found is not None
-    text = template.replace(found.group(), _hooks(program, target))
-    return _SHARED.sub(
-        lambda found: _SHARED.sub("", _PLACEHOLDERS.sub("", _source(found[1]))), text
-    )
+    before, after = _template(f"{ROOM}.{target.templates[program.schedule]}")
+    return before + _hooks(program, target) + after
+
+
+@cache
+def _template(module: str) -> tuple[str, str]:
+    """Return the text of a template before and after its placeholders, with its parts inserted."""
+    before, after, lines = "", "", _source(module).splitlines(keepends=True)
+    end = 0
+    for name, first, last in _imports_of_parts(module):
+        text, end = "".join(lines[end:first]), last
+        if name == PLACEHOLDERS:
+            before, after = after + text, ""
+        else:
+            after += text + _part(name)
+    return before, after + "".join(lines[end:])
+
+
+def _part(module: str) -> str:
+    """Return the text of a part of templates, without the imports that templates replace."""
+    lines, end, text = _source(module).splitlines(keepends=True), 0, ""
+    for _, first, last in _imports_of_parts(module):
+        text, end = text + "".join(lines[end:first]), last
+    return text + "".join(lines[end:])
+
+
+def _imports_of_parts(module: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the module, the first line, and the line after each import that a template replaces."""
+    for node in ast.parse(_source(module)).body:
+        if isinstance(node, ast.ImportFrom) and node.module in {PLACEHOLDERS, *PARTS}:
+            yield node.module, node.lineno - 1, node.end_lineno or node.lineno
 
 
 def _hooks(program: VertexProgram, target: Target) -> str:
@@ -193,16 +213,17 @@ def _hooks(program: VertexProgram, target: Target) -> str:
         "    is_one = -MOST_PRIORITY <= priority and priority <= MOST_PRIORITY",
         "    return np.int64(priority) if is_one else NO_PRIORITY  # as of NaN",
     ]
-    for hook, given in _HOOK.findall(_source("hooks_kernels")):
-        if hook in HOOKS:
-            lines += [
-                "",
-                "",
-                "@helper",
-                f"def {hook}({given}):",
-                f"    return {_call(program, hook)}",
-            ]
+    for hook, given in _placeholders():
+        lines += ["", "", "@helper", f"def {hook}({given}):", f"    return {_call(program, hook)}"]
     return "\n".join([*lines, "", ""])
+
+
+@cache
+def _placeholders() -> list[tuple[str, str]]:
+    """Return the name and the arguments of each hook, as hooks_kernels states them."""
+    body = ast.parse(_source(PLACEHOLDERS)).body
+    functions = [one for one in body if isinstance(one, ast.FunctionDef) and one.name in HOOKS]
+    return [(one.name, ast.unparse(one.args)) for one in functions]
 
 
 def _call(program: VertexProgram, hook: str) -> str:
@@ -225,7 +246,8 @@ def _call(program: VertexProgram, hook: str) -> str:
 @cache
 def _source(module: str) -> str:
     """Return the source of a module of this package."""
-    return (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+    name = module.rpartition(".")[2]
+    return (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
 
 
 def _loaded(name: str, text: str, program: VertexProgram, target: Target) -> ModuleType:
