@@ -100,8 +100,9 @@ def bytes_of_program(
     graph: the graph, or the parts of it that ranks have read. cores: number for each device, by
     default 1; 0 for a CUDA device, for which the bytes in its own memory are counted. Other
     arguments as for `bytes_of_run`. For searches, the buffers for supersteps that pull are always
-    counted, even if no superstep pulls. Devices count as separate computers: vertex programs whose
-    devices share memory need less for exchanges.
+    counted, even if no superstep pulls. Devices count as separate computers. Vertex programs whose
+    devices share memory usually need less for exchanges; dense ones on directed graphs may need up
+    to a value and a number per ghost more.
     """
     if isinstance(graph, RankParts):
         sizes = graph.sizes
