@@ -100,6 +100,23 @@ def test_zones_refused(tmp_path, rotor, words):
         read(zones(tmp_path / "ring", rotor))
 
 
+BULK = (
+    "GRID,1,,0.,0.,0.\nGRID,2,,1.,0.,0.\nGRID,3,,1.,1.,0.\nGRID,4,,0.,1.,0.\nGRID,5,,2.,0.,0.\n"
+    "CQUAD4,1,7,1,2,3,4\nCTRIA3,2,8,2,5,3\n"
+)
+KRATOS = (
+    "Begin Nodes\n1 0 0 0\n2 1 0 0\n3 1 1 0\n4 0 1 0\n5 2 0 0\nEnd Nodes\n"
+    "Begin Elements Element2D3N\n1 7 1 2 3\n2 8 2 5 3\nEnd Elements\n"
+)
+
+
+@pytest.mark.parametrize(("name", "text"), [("m.bdf", BULK), ("m.mdpa", KRATOS)])
+def test_properties_are_regions(tmp_path, name, text):
+    """The field has another name in each format."""
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name, weights="region:8=5").graph.vwgt.tolist() == [1, 5]
+
+
 def test_blocks_of_a_field_are_regions(tmp_path):
     zone = TWO.replace("NMARK= 0\n", "")
     (tmp_path / "z.su2").write_text(f"NZONE= 2\nIZONE= 1\n{zone}IZONE= 2\n{zone}")

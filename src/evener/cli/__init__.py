@@ -10,6 +10,15 @@ output.py       prints sentences, tables (table_layout.py), a JSON object, progr
 streams.py, compiling.py
                 stdout and stderr; a message while kernels are being compiled
 precompile/     `evener warm`
+kinds/          what evaluate, compare, report, export and replay do for plans of vertices, edges
+                and filters
+plan_in_slices.py  `evener plan --memory`; ranks.py: a command on ranks of MPI
+divisions.py    the blocks of `evener run`; run_programs.py: its --app or --program; run_records.py,
+                run_summary.py: its files and its last lines; program_bytes.py: refuses what does
+                not fit; stream_runs.py: runs of stream graphs
+described_machines.py  `evener machine` from descriptions
+differences.py  the record of a plan and that of the plan made again; oddities.py: properties of a
+                graph that matter when it is divided
 
 This package imports all others; none imports it. Read `main` first, then commands/plan.py.
 """

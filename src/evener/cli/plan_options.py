@@ -21,10 +21,10 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     """
     parser.add_argument(
         "--objective",
-        choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
+        choices=("cut", "total_volume", "max_volume", *(["seconds", "auto"] if seconds else [])),
         default="auto" if seconds else "cut",
-        help="what to minimise; max_volume only by Evener's own partitioner (default: seconds if "
-        "the machine file has links, else cut)"
+        help="what to minimise; max_volume only by Evener's own partitioner (default auto: seconds "
+        "if the machine file has links and neither --with nor --method is given, else cut)"
         if seconds
         else "what to minimise; max_volume only by Evener's own partitioner (default cut)",
     )

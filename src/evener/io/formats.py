@@ -3,6 +3,8 @@
 A signature in the content decides first. Among formats without a signature, the suffix decides; if
 the suffix is unknown, the shape of the numbers decides. Some files that Evener does not read
 resemble supported formats; refuse_foreign raises errors for these that say what to do.
+
+To add a format: docs/architecture.md, Where to add what.
 """
 
 from __future__ import annotations

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 ORDER = "order:"  # of polynomials: weights of cells, and of faces if these differ
 OF_MESH = ("cell:", "type:", "region:", ORDER)  # weights that come from the mesh itself
 # Fields that state a cell's region, as named by the readers.
-REGION_FIELDS = ("block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags")
+REGION_FIELDS = (
+    "block", "physical", "attribute", "ref", "zone", "medit:ref", "cell_tags", "property",
+    "properties", "region",
+)  # fmt: skip
 MOST_PARTS = 32  # max. weights per vertex with balance_each
 
 COUPLED = "coupled"  # instead of a file of groups: coupled cells share a block

@@ -12,9 +12,10 @@ annotated source, which fills a quarter of Numba's own files, is omitted: `inspe
 none for loaded kernels.
 
 The folder is searched for when the first kernel is called: NUMBA_CACHE_DIR, the package's
-__pycache__, or a folder in ~/.cache/numba. If none is writable, kernels from packs still run.
-Numba's tables of what it can compile are updated only when a kernel is compiled, not, as by Numba,
-before each kernel is loaded, which took 0.2 s in every process.
+__pycache__, or a folder in ~/.cache/numba; modules of vertex programs are in its subfolder
+`programs`. If none is writable, kernels from packs still run. Numba's tables of what it can compile
+are updated only when a kernel is compiled, not, as by Numba, before each kernel is loaded, which
+took 0.2 s in every process.
 """
 
 # mypy: ignore-errors

@@ -6,6 +6,9 @@ too little, over the shortest chain of neighbours, by moving border vertices of 
 heavy vertices, the remaining problem is bin packing: single moves and swaps are tried, then blocks
 are packed from scratch. If connected blocks are requested, stray pieces are joined to neighbouring
 blocks. For limits on several weights see multiconstraint/enforce_several.py.
+
+Of a graph in slices, only the graph of its clusters is enforced (sliced/blocks.py);
+planning/slice_blocks.py divides again where blocks are too large.
 """
 
 from __future__ import annotations

@@ -98,8 +98,9 @@ class PlanOptions:
         weights: number of weights per vertex. uneven_slices: whether the graph is read in slices
         and its degrees differ much. "seconds" if the platform states what communication costs, else
         "cut". Also "cut" if a tool or a method of sizing is named, vertices have several weights,
-        slices are uneven, or there are too many devices for a table of all pairs. Raises UsageError
-        for objective "seconds" with several weights and with uneven slices.
+        slices are uneven, or there are too many devices for a table of all pairs. Graphs in slices
+        are divided for least cut, too, if memory is too small. Raises UsageError for objective
+        "seconds" with several weights and with uneven slices.
         """
         if self.objective == "seconds" and uneven_slices:
             raise UsageError(

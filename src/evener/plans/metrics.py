@@ -3,7 +3,7 @@
 `prediction_of` defines predicted seconds; plans state those that evener.plans.counts computes with
 exact=True. Searches also have faster approximations: partitioning/makespan (vertices that move, no
 waits), partitioning/mapping (blocks that change places), planning/device_sets (before there are
-blocks).
+blocks); planning/makespan/baselines.py has a bound.
 
 Partitioners, searches and certificates use these functions. Also exports the names of
 evener.plans.exchange_costs.

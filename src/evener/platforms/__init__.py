@@ -10,7 +10,7 @@ models/          speed as a function of load: samples, and models fitted to them
 examples.py      the papers' machines, flat machines, grids
 hosts.py         GPUs behind their hosts
 computer.py      a described computer; described.py: a platform of such computers, with guessed
-values where descriptions lack them
+                 values where descriptions lack them
 processes.py     processes of a program: host, binding, device, options
 
 Imports only the modules that lie directly in evener. Read device.py, then platform.py.

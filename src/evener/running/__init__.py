@@ -5,7 +5,10 @@ comm.py       ranks as threads of this process; mpi_comm.py: as MPI processes; h
 failures.py   waits with a timeout, and names of ranks that failed
 guarding.py   a process that reports which rank was killed; guard_child.py: its program
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
+              (local_graphs.py: LocalGraph, building.py: its arrays)
 distributed.py   folders of such parts
+slicing.py    parts that each rank reads from a file (slices.py: how); out_of_core.py: folders of
+              parts of a graph that fits on no computer
 fitting.py    the bytes that a run will allocate
 edge_copies.py  masters and mirrors of vertices if edges are divided
 edge_shares.py  each device's share of the edges
@@ -25,5 +28,6 @@ emulated_run.py  a run with a virtual clock for the devices of another platform
 engine/       vertex programs, compiled, on the threads of one device
 apps/         programs on unequal devices, each with run() and verify()
 
-Imports io, plans, platforms, graphs. Only mpi_comm.py imports mpi4py. Read comm.py first.
+Imports io, plans, platforms, graphs. Only mpi_comm.py imports mpi4py. Read comm.py first; for
+`evener run`, executing.py, then engine/supersteps.py.
 """

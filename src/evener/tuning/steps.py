@@ -41,9 +41,8 @@ class Steps:
     mark: the call at which steps begin; None: no steps were recognised, and the run is cut into
     pieces of equal time. found: number of steps in the whole run. left_out: number of steps of the
     steady part that were omitted because they took far longer than the others. Arrays (s, k), for
-    each steady step
-    and rank: seconds: duration [s]; computing: time outside MPI [s]; exchanging, collective [s]:
-    time in MPI; delayed [s]: time ready to run without a core; sent [bytes].
+    each steady step and rank: seconds: duration [s]; computing: time outside MPI [s]; exchanging,
+    collective [s]: time in MPI; delayed [s]: time ready to run without a core; sent [bytes].
     """
 
     mark: str | None

@@ -22,7 +22,7 @@ class StreamFormat(NamedTuple):
     read: Callable[[Source], StreamGraph]
 
 
-FORMATS = {
+STREAM_FORMATS = {
     "dot": StreamFormat(dot.recognises, dot.read),
     "graphml": StreamFormat(graphml.recognises, graphml.read),
     "dax": StreamFormat(workflows.recognises_dax, workflows.read_dax),
@@ -47,12 +47,12 @@ def read_stream_graph(path: str | Path) -> StreamReading:
     """
     source = open_source(path, folders=False)
     refuse_removed(source)
-    for name, known in FORMATS.items():
+    for name, known in STREAM_FORMATS.items():
         if known.recognises(source):
             return StreamReading(known.read(source), name, source.sha256, tuple(source.notes))
     raise source.error(
         "is not a stream graph in a known format",
-        hint=f"Formats of stream graphs: {', '.join(FORMATS)}.",
+        hint=f"Formats of stream graphs: {', '.join(STREAM_FORMATS)}.",
     )
 
 

@@ -147,7 +147,8 @@ def search_in_rounds(
 ) -> float:
     """Search in rounds: from the flagged vertices (n,), then around vertices that moved.
 
-    Returns the total gain. Rounds end after one that gains less than `least`. search(marks, seeds,
+    Returns the total gain. Rounds end after one that gains less than `least`, or if no vertex is
+    marked. search(marks, seeds,
     turn) makes one round and returns its gain; it marks vertices that moved with the lock turn + 1.
     fixed: the vertices that must not move.
     """

@@ -21,7 +21,8 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.planning.device_sets.estimate import Estimator
 
-# MAX_KINDS and MAX_GROUPS count for plans and for advice, the others for advice only.
+# MAX_KINDS and MAX_GROUPS count for plans and for advice, as does MAX_LEVELS in estimate.py; the
+# others for advice only. How many of these sets a plan tries: SearchEffort in makespan/problem.py.
 MAX_EVERY_SET = 10  # devices: up to here all 2^k - 1 sets are estimated, some milliseconds
 MAX_KINDS = 4  # kinds of devices, the most frequent, that come first in an order of their own
 MAX_GROUPS = 24  # kinds, or groups of a level, that are a set of their own

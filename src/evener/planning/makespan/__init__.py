@@ -13,19 +13,21 @@ sliced_search.py  the search on graphs in slices; border_search.py: their border
 
 Only this search may leave a device without vertices: in a plan of least cut, sizing.contracts gives
 each device at least one vertex (`_none_empty`), or, if weights differ, capacity for one
-(`_room_for_one`). The rules that leave devices out are, in this order:
+(`_room_for_one`). The rules that leave devices out are:
 
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
-   no load to a device whose messages alone would take longer than the rest of the iteration, nor
-   to one that would get less than half a vertex (`drop` in device_sets/set_loads.py). Sets whose
-   estimated time exceeds the best time so far by more than the factor `SearchEffort.hopeful` are
-   not tried. Preset "fast" takes the set of all devices only.
+   no load to a device whose exchange and fixed seconds alone would take longer than the others'
+   whole iteration, nor to one that would get less than half a vertex (`drop` in
+   device_sets/set_loads.py). Sets whose estimated time exceeds the best time so far by more than
+   the factor `SearchEffort.hopeful` are not tried. Preset "fast" takes the set of all devices only.
 2. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
    whose load is less than the weight of a coarse vertex may get no vertex, and is unused from then
    on.
 3. `Slabs.blocks` gives a device no vertex if its two cuts fall on the same vertex.
 4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
 5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
+6. For graphs in slices, `_starts` and `_slab_starts` in sliced_search.py take the place of 1 and 3,
+   and `BorderTurn.better_than` in border_search.py that of 5.
 
 `evener plan --only-used` then plans again for the devices that got vertices.
 

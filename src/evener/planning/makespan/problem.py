@@ -209,9 +209,10 @@ def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
 class SearchEffort:
     """How many candidates are made, and how; more effort takes longer and finds faster plans.
 
-    Sets of devices: slabs and blocks from scratch take the first ones of `few_sets`, coarse runs
-    up to half as many as there are runs (see MIN_COARSE_RUNS in search.py). The search on slices
-    has its own numbers (sliced_search.py).
+    Sets of devices: slabs and blocks from scratch take those of `few_sets` with the lowest
+    estimates, slabs also the set of all devices; coarse runs take up to half as many as there are
+    runs (see MIN_COARSE_RUNS in search.py). The search on slices has its own numbers
+    (sliced_search.py).
 
     smaller_sets: whether slabs are tried for subsets of the devices.
     slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.

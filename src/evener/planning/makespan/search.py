@@ -239,8 +239,8 @@ def starts_of(
 ) -> list[Start]:
     """Return initial sizes, the lowest estimate first; only one of equivalent sets.
 
-    sets: masks (s, k). Devices of a set get no load if their messages alone would take too long.
-    within [s]: sets with higher estimates are left out.
+    sets: masks (s, k). Devices of a set get no load if their exchange and fixed seconds alone
+    would take too long. within [s]: sets with higher estimates are left out.
     """
     found = estimator.equal_finish.loads_of(sets, exchanged, drop=True)
     kinds = estimator.kinds if len(sets) > 1 else np.arange(estimator.k)

@@ -1,6 +1,7 @@
 """The frontier of vertices, stored by the frontier schedule as queue, bitmap, or all vertices.
 
-`pulls_next` is the only rule by which a superstep pushes or pulls.
+`pulls_next` is the only rule by which a superstep pushes or pulls, except that a device alone pulls
+while all its vertices are in the frontier.
 """
 
 # mypy: ignore-errors
