@@ -15,6 +15,7 @@ import numpy as np
 
 import evener as ev
 from evener.cli import main
+from evener.cli.described_machines import PER
 from evener.errors import EvenerError
 from evener.io.formats import FORMATS
 from evener.io.machines.platforms import read_platform, write_platform
@@ -23,7 +24,6 @@ from evener.io.machines.surfaces import read_surfaces, write_surfaces
 from evener.io.plans.manifest import manifest
 from evener.io.plans.plan import read_plan, write_plan
 from evener.measuring.journal import Journal
-from evener.platforms.described import PER
 from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from evener.cli.described_machines import PER
 from evener.errors import InputError
 from evener.io.machines.hwloc import computer_of_hwloc
 from evener.io.machines.nvidia_smi import gpus_of_nvidia_smi
 from evener.io.machines.scontrol import nodes_of_scontrol
 from evener.platforms.computer import Computer, ComputerCore, ComputerGpu, LocalMemory, with_gpus
-from evener.platforms.described import PER, described
+from evener.platforms.described import described
 from tests.io.machines.descriptions import HWLOC, NVIDIA, SLURM, content_of
 
 GIB = 2.0**30

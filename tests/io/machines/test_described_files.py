@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from evener.cli.described_machines import described_to_toml, write_described
+from evener.cli.described_machines import PER, described_to_toml, write_described
 from evener.io.machines.hwloc import computer_of_hwloc
 from evener.io.machines.platforms import read_platform
 from evener.io.machines.scontrol import nodes_of_scontrol
-from evener.platforms.described import PER, Described, described
+from evener.platforms.described import Described, described
 from evener.platforms.platform import Device, Level, Platform
 from tests.io.machines.descriptions import content_of
 

@@ -303,7 +303,7 @@ _PLY = (
     ],
 )
 def test_meshio_at_its_worst(put, capfd, monkeypatch, name, content, words):
-    monkeypatch.setitem(meshio.FORMATS, ".mdpax", "mdpa")  # which Evener does not read so
+    monkeypatch.setitem(meshio.MESHLANE_FORMATS, ".mdpax", "mdpa")  # which Evener does not read so
     with pytest.raises(InputError, match=words) as raised:
         read(put(content, name))
     assert str(raised.value).count("\n") <= 2

@@ -30,7 +30,7 @@ from evener.io.meshes.rows import make_mesh, note_unused, ragged
 from evener.io.sources import Source
 
 # meshlane's format name by suffix; formats that Evener reads itself are not listed.
-SUFFIXES = {
+MESHLANE_FORMATS = {
     ".vtk": "vtk",
     ".vtu": "vtu",
     ".xdmf": "xdmf",
@@ -79,7 +79,7 @@ _HINT = "The file may be damaged, or in a format other than its suffix states."
 
 def recognises(source: Source) -> bool:
     """Return whether meshlane reads files with this suffix."""
-    if source.folder or source.suffix not in SUFFIXES:
+    if source.folder or source.suffix not in MESHLANE_FORMATS:
         return False
     if source.suffix == ".inp":
         return _UCD.match(source.head) is not None
@@ -89,11 +89,11 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Mesh | PolyMesh:
     """Return the cells of the highest dimension."""
-    if source.suffix not in SUFFIXES:
+    if source.suffix not in MESHLANE_FORMATS:
         raise source.error(f"has an unknown suffix: {source.suffix!r}")
-    if SUFFIXES[source.suffix] == "xdmf":
+    if MESHLANE_FORMATS[source.suffix] == "xdmf":
         _open_heavy(source)
-    return read_as(source, SUFFIXES[source.suffix])
+    return read_as(source, MESHLANE_FORMATS[source.suffix])
 
 
 def _open_heavy(source: Source) -> None:
