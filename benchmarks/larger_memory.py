@@ -133,10 +133,12 @@ def least_told(path, blocks, objective):
     least, refusals = 1, 0
     while refusals <= MOST_REFUSALS:
         _, said = planned(path, blocks, objective, least)
-        told = re.search(r"--memory (\d+)MiB or more", said)
+        told = re.search(r"--memory to at least (\d+)MiB", said)
         if told is None:
             break
         least, refusals = int(told.group(1)), refusals + 1
+    if least == 1:
+        raise RuntimeError(f"1 MiB is refused without a minimum: {said[-300:]}")
     return least, refusals
 
 
