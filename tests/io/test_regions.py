@@ -110,9 +110,13 @@ KRATOS = (
 )
 
 
-@pytest.mark.parametrize(("name", "text"), [("m.bdf", BULK), ("m.mdpa", KRATOS)])
+TETGEN = "2 3 1\n1 1 2 3 7\n2 2 5 3 8\n"
+
+
+@pytest.mark.parametrize(("name", "text"), [("m.bdf", BULK), ("m.mdpa", KRATOS), ("m.ele", TETGEN)])
 def test_properties_are_regions(tmp_path, name, text):
     """The field has another name in each format."""
+    (tmp_path / "m.node").write_text("5 2 0 0\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n5 2 0\n")
     (tmp_path / name).write_text(text)
     assert read(tmp_path / name, weights="region:8=5").graph.vwgt.tolist() == [1, 5]
 

@@ -1,5 +1,6 @@
 """Bytes counted in advance against those of the arrays that are made."""
 
+import pickle
 import tracemalloc
 
 import numpy as np
@@ -235,14 +236,15 @@ def test_bytes_on_all_devices(app, k, blocks, monkeypatch):
 
 
 def copy_what_is_exchanged(monkeypatch):
-    """Let threads copy what others send, as ranks of MPI do."""
+    """Let threads copy what they send and what others send, as ranks of MPI do."""
     exchange = ThreadComm.exchange
 
     def copied(comm, parts):
-        given = exchange(comm, parts)
-        made = [tuple(map(np.copy, one)) if isinstance(one, tuple) else one for one in given]
+        own = [pickle.dumps(one) for one in parts]
+        whole = [bytearray(one) for one in exchange(comm, own)]
         comm.barrier()
-        return made
+        del own
+        return [pickle.loads(one) for one in whole]
 
     monkeypatch.setattr(ThreadComm, "exchange", copied)
 
@@ -272,7 +274,7 @@ def test_bytes_of_triangles_are_those_ever_allocated(at_once, blocks, k, monkeyp
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     counted = sum(one.total for one in bytes_of_program(graph, partition, solver))
-    assert 0.96 * counted < sum(part.nbytes for part in parts) + most < 1.02 * counted
+    assert 0.92 * counted < sum(part.nbytes for part in parts) + most < 1.02 * counted
 
 
 class CountingDevice:

@@ -323,7 +323,8 @@ def cell_parts(source: Source, mesh: Mesh | PolyMesh, kind: str) -> dict[str, In
     raise source.error(
         "contains no regions",
         hint="Regions are OpenFOAM's cellZones, Gmsh's physical groups, Exodus blocks, MFEM's "
-        "attributes, Medit's references and SU2's zones.",
+        "attributes, Medit's references, SU2's zones, properties of Nastran and Kratos, and "
+        "TetGen's regions.",
     )
 
 

@@ -1,7 +1,8 @@
 """ev.plan: for a graph in memory, in a file, or with rows on the ranks of an MPI program.
 
 `evener plan` chooses between the three by itself (cli/commands/plan.py). Files and rows on ranks
-come together in plan_slices; all three in makespan/search.py and in evener.plans.counts.
+come together in plan_slices; all three in evener.plans.counts and, for least seconds, in
+makespan/search.py.
 """
 
 from __future__ import annotations

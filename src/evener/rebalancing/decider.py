@@ -276,9 +276,8 @@ class Decider:
         """Return the index of the proposal with the largest gain, or None if none pays.
 
         A move pays if the time lost so far has nearly reached its cost (ENOUGH), even if its gain,
-        which is uncertain, is negative.
-        The gain assumes that the imbalance will last as long as it has lasted so far, or to the end
-        of the run if that is earlier.
+        which is uncertain, is negative. The gain assumes that the imbalance will last as long as it
+        has lasted so far, or to the end of the run if that is earlier.
         """
         lasted, floor = min(self._regret.lasted, span.left), self.noise_floor
         best, most = None, -np.inf

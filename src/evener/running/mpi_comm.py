@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import stat
@@ -92,15 +93,18 @@ class MpiComm:
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
         """Send parts[r] to each rank r; return what each rank sent to this one."""
-        contents = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
-        sent = np.array([len(content) for content in contents], np.int64)
+        content, sent = io.BytesIO(), np.zeros(self.size, np.int64)  # one copy of what is sent
+        for rank, part in enumerate(parts):
+            pickle.dump(part, content, pickle.HIGHEST_PROTOCOL)
+            sent[rank] = content.tell() - sent.sum()
         lengths = np.empty_like(sent)
         self.waits.until(self._comm.Ialltoall(sent, lengths).Test)
         whole, byte = np.empty(int(lengths.sum()), np.uint8), self._mpi.BYTE
         request = self._comm.Ialltoallv(
-            [b"".join(contents), sent, None, byte], [whole, lengths, None, byte]
+            [content.getbuffer(), sent, None, byte], [whole, lengths, None, byte]
         )
         self.waits.until(request.Test)
+        del content, request
         return _unpickled(whole, lengths)
 
     def rest(self) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -59,6 +60,14 @@ def test_a_pack_of_what_was_used(evener, monkeypatch, tmp_path):
     assert Path(told["pack"]).parent == tmp_path
     assert Path(told["pack"]).stat().st_size > 1000
     assert told["used"] > 0
+
+
+def test_a_pack_with_changed_settings_is_refused(evener, monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    said = evener("warm", "--pack", tmp_path)
+    assert said.code == 2
+    assert "NUMBA_BOUNDSCHECK=1 is set" in said.err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow

@@ -44,6 +44,7 @@ def played(launcher, remote):
 
 def reported(text):
     """Return (host, cores, gpu, vertices) by rank of what the ranks printed."""
+    assert "-----" not in text, text  # a message of Open MPI
     words = iter(text.split())  # launchers forward pieces: a line may come in two
     ranks = zip(words, words, words, words, words, strict=True)
     return {

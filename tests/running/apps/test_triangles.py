@@ -46,8 +46,10 @@ GRAPHS = {
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("k", [1, 2, 5])
-def test_triangles_of_each_vertex(name, k):
+@pytest.mark.parametrize(("k", "at_once"), [(1, 1), (2, 1), (2, triangles.AT_ONCE), (5, 3)])
+def test_triangles_of_each_vertex(name, k, at_once, monkeypatch):
+    """at_once: with few entries at a time, lists are sent in many messages."""
+    monkeypatch.setattr(triangles, "AT_ONCE", at_once)
     graph = GRAPHS[name]
     expected = by_triples(graph)
     blocks = np.random.default_rng(3).integers(0, k, graph.n).astype(np.int32)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.errors import InputError, UsageError
-from evener.machine_code.packs import LEVELS
+from evener.machine_code.packs import LEVELS, changed_settings
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -58,6 +58,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(
             "--level works with --pack only: commands look for machine code of this processor",
             hint="Name the pack's folder: --pack FOLDER.",
+        )
+    if args.pack and (changed := changed_settings()):
+        raise UsageError(
+            f"packs are made with Numba's usual settings, but NUMBA_{changed[0]} is set",
+            hint=f"Unset NUMBA_{changed[0].split('=')[0]}.",
         )
     if args.pack and not Path(args.pack).is_dir():
         raise InputError("is not a folder", file=args.pack, hint="Make it first.")

@@ -43,13 +43,18 @@ def read(source: Source) -> Mesh:
     attributes = cells.columns(1 + size, 2 + size, at_most=2**20) if sum(head[2:3]) else None
     nodes = cells.whole_columns(1, 1 + size, "the number of a point", at_most=2**20)
     nodes = nodes[:, _ORDER.get(kind, range(size))]
+    fields = {}
+    if attributes is not None:
+        region = attributes[:, 0]
+        is_whole = (region == np.rint(region)).all() and (np.abs(region) < 2**53).all()
+        fields["region"] = region.astype(np.int64) if is_whole else region
     return make_mesh(
         source,
         points,
         np.full(len(cells), size),
         renumber(of_cells, ids, nodes.ravel()),
         np.full(len(cells), kind),
-        cell_data={} if attributes is None else {"region": attributes[:, 0]},
+        cell_data=fields,
     )
 
 

@@ -205,9 +205,7 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
 # Tuned; why was not recorded. benchmarks/partitioners.py shows the results.
 PER_BLOCK_ROUNDED = 1000  # per block: largest finer graphs on which blocks are rounded too
 MOST_RIVALS = 2  # largest number of initial partitions that are refined on finer levels
-BISECTED_BLOCKS = (
-    32  # up to this number, bisection is tried too: quality varies more, and it is cheap
-)
+MOST_BISECTED = 32  # blocks: up to here bisection is tried, too: quality varies, and it is cheap
 OTHER_SEED = 1009  # added to the seed for each repetition
 # If (cut after rounding) / (cut of the blocks of k-means) is below this, distances misled k-means.
 DOUBTED_RATIO = 0.75
@@ -226,12 +224,12 @@ def starting_blocks(
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: number of the level, 0 for
     the whole graph, on which limits are satisfied exactly. trusting: use only k-means if rounding
-    shows that its blocks are good; without points, only for more than BISECTED_BLOCKS blocks.
+    shows that its blocks are good; without points, only for more than MOST_BISECTED blocks.
     """
     found: list[Placed] = []
     if trusting:
         found, good = _by_distance(level, points, task, depth)
-        if good and (points is not None or task.contract.k > BISECTED_BLOCKS):
+        if good and (points is not None or task.contract.k > MOST_BISECTED):
             return found
     turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]

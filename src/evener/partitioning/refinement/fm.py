@@ -148,9 +148,8 @@ def search_in_rounds(
     """Search in rounds: from the flagged vertices (n,), then around vertices that moved.
 
     Returns the total gain. Rounds end after one that gains less than `least`, or if no vertex is
-    marked. search(marks, seeds,
-    turn) makes one round and returns its gain; it marks vertices that moved with the lock turn + 1.
-    fixed: the vertices that must not move.
+    marked. search(marks, seeds, turn) makes one round and returns its gain; it marks vertices that
+    moved with the lock turn + 1. fixed: the vertices that must not move.
     """
     n = flag.size
     marks = Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))

@@ -19,15 +19,17 @@ each device at least one vertex (`_none_empty`), or, if weights differ, capacity
    no load to a device whose exchange and fixed seconds alone would take longer than the others'
    whole iteration, nor to one that would get less than half a vertex (`drop` in
    device_sets/set_loads.py). Sets whose estimated time exceeds the best time so far by more than
-   the factor `SearchEffort.hopeful` are not tried. Preset "fast" takes the set of all devices only.
+   the factor `SearchEffort.hopeful` are not tried. Preset "fast" takes
+   the set of all devices only, unless there are more devices than vertices.
 2. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
    whose load is less than the weight of a coarse vertex may get no vertex, and is unused from then
    on.
 3. `Slabs.blocks` gives a device no vertex if its two cuts fall on the same vertex.
 4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
 5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
-6. For graphs in slices, `_starts` and `_slab_starts` in sliced_search.py take the place of 1 and 3,
-   and `BorderTurn.better_than` in border_search.py that of 5.
+6. For graphs in slices, 1 to 5 apply to the graph of their clusters; then `_starts` in
+   sliced_search.py chooses which plans are continued, among them slabs from `_slab_starts`, and
+   `BorderTurn.better_than` in border_search.py chooses the plan.
 
 `evener plan --only-used` then plans again for the devices that got vertices.
 

@@ -31,8 +31,9 @@ from evener.running.local_graphs import LocalGraph
 # Ordering by degree pays where the mean degree is so many times the median, as GAPBS decides.
 MEAN_OF_SKEWED = 1.3
 MOST_COUNTED = 1 << 26  # arcs, of which 1 GB is taken to count what lists will hold
-# Entries of lists that a device sends and receives at a time, or as many as it has vertices. Short
-# messages are slow: 16 devices with 10,000 vertices each send 5 million entries to each other.
+# Entries of lists that a device sends and receives at a time, or as many as it has local vertices,
+# if these are more. Short messages are slow: of 16 devices with some 40,000 vertices each, one has
+# to send 5 million entries.
 AT_ONCE = 1 << 20
 ROWS_OF_PRODUCT = 4096  # of A A at a time: memory
 NARROW = np.uint32
@@ -307,11 +308,13 @@ def _bytes_while_fetching(
     """Return the bytes of one device while it fetches lists, without its own lists.
 
     n_ghosts: own vertices that other devices have as ghosts, and ghosts. sent, came, stored:
-    entries of the lists that it sends, receives and stores; entries that came in the last message
-    are all in `lists` until those of other vertices are omitted.
+    entries of the lists that it sends, receives and stores. MPI has a copy of what is sent, then of
+    what came; then entries that came are all in `lists`, until those of other vertices are omitted.
     """
     in_lists = np.minimum(came, stored + came // rounds)
-    return 28 * n_local + 8 * n_ghosts + 4 * ((sent + came) // rounds + in_lists)
+    copied = stored - stored // rounds + np.maximum(sent, came) // rounds
+    most = (sent + came) // rounds + np.maximum(in_lists, copied)
+    return 28 * n_local + 8 * n_ghosts + 4 * most
 
 
 def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
@@ -329,7 +332,7 @@ def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
 
 
 def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> list[int] | None:
-    """Return the bytes of each device's arrays with one thread, while it counts.
+    """Return the bytes of each device's arrays with one thread, while it fetches lists or counts.
 
     The sizes of lists are counted exactly. None for graphs of more than MOST_COUNTED arcs, as
     counting takes memory.

@@ -151,7 +151,9 @@ def _template(module: str) -> tuple[str, str]:
     """Return the text of a template before and after its placeholders, with its parts inserted."""
     before, after, lines = "", "", _source(module).splitlines(keepends=True)
     end = 0
-    for name, first, last in _imports_of_parts(module):
+    imports = list(_imports_of_parts(module))
+    assert [name for name, _, _ in imports].count(PLACEHOLDERS) == 1, module
+    for name, first, last in imports:
         text, end = "".join(lines[end:first]), last
         if name == PLACEHOLDERS:
             before, after = after + text, ""

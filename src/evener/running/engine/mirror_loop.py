@@ -62,7 +62,7 @@ def run_share(
         return _run_dense(gathering, share, steps, most, stretch)
     engine = Engine(program, share.computed, pool, parameters)
     engine.compile()
-    loop = {"frontier": FrontierLoop, "bucket": BucketLoop, "union": UnionLoop}[program.schedule]
+    loop = {"frontier": FrontierLoop, "bucket": CopiesLoop, "union": UnionLoop}[program.schedule]
     return loop(share, engine, steps, stretch).run(most)
 
 
@@ -100,7 +100,10 @@ def _run_dense(
 
 
 class CopiesLoop:
-    """Supersteps of a schedule that may deliver messages twice, combined by min, max or or."""
+    """Supersteps of a schedule that may deliver messages twice, combined by min, max or or.
+
+    In itself the bucket schedule: each device computes until nothing changes on it.
+    """
 
     def __init__(
         self, share: EdgeShare, engine: Engine, steps: StepRecorder, stretch: Stretch
@@ -161,10 +164,6 @@ class CopiesLoop:
         values = self.engine.values[: self.share.n_masters]
         self.engine.program.refuse_nan(values)
         return self.steps.result(values)
-
-
-class BucketLoop(CopiesLoop):
-    """The bucket schedule: each device computes independently until nothing changes on it."""
 
 
 class UnionLoop(CopiesLoop):
