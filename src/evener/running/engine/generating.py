@@ -38,7 +38,7 @@ from evener.running.engine.program import MOST_PRIORITY, SCHEDULES, VertexProgra
 ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
 # Kept at a time, each with some 0.3 MB of machine code; those of Evener itself are a tenth.
 MOST_PROGRAMS = 100
-ROOM = "evener.running.engine"
+PACKAGE = "evener.running.engine"
 # What each hook of hooks_kernels calls: the program's function, and what it returns without one.
 HOOKS = {
     "initial": ("init", "IDENTITY"),
@@ -59,9 +59,9 @@ JOINS = {
 NAMED = "evener_program_"  # names of modules begin so
 FORM = "2"  # of these modules: machine code of earlier ones is not used
 _loading = threading.Lock()
-PLACEHOLDERS = f"{ROOM}.hooks_kernels"  # the functions of a program, in place of this import
+PLACEHOLDERS = f"{PACKAGE}.hooks_kernels"  # the functions of a program, in place of this import
 # What templates have in common, and is inserted in place of its import.
-PARTS = {f"{ROOM}.{name}_kernels" for name in ("pulling", "pushing", "pulled_front")}
+PARTS = {f"{PACKAGE}.{name}_kernels" for name in ("pulling", "pushing", "pulled_front")}
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
@@ -142,7 +142,7 @@ def is_compile_error(error: Exception) -> bool:
 
 def _text(program: VertexProgram, target: Target) -> str:
     """Return the source of the program's module."""
-    before, after = _template(f"{ROOM}.{target.templates[program.schedule]}")
+    before, after = _template(f"{PACKAGE}.{target.templates[program.schedule]}")
     return before + _hooks(program, target) + after
 
 
