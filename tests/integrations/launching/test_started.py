@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.integrations, pytest.mark.slow]
 UUID = "GPU-8f6d5c2e-1111-2222-3333-444455556666"
 USABLE = sorted(os.sched_getaffinity(0))
 # Of mpirun itself: 4.1.4 with hwloc 2.9 now and then ends by a signal in libhwloc, while it reads
-# what another host is like; two daemons of what here is one host may make the same folder; and under
-# load a daemon may say that it cannot reach another one, though all ranks run.
+# what another host is like; two daemons of what here is one host may make the same folder; and a
+# daemon under load may say that it cannot reach another one, though all ranks run.
 CRASHES = 3
 CRASHED = ("libhwloc", "Error:     File exists", "unable to complete a TCP connection")
 
