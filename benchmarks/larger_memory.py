@@ -122,10 +122,16 @@ def measured(path, blocks, objective, bound):
                    "wall_s": round(time.time() - began, 1)}  # fmt: skip
         if not output.exists():
             return figures | {"cut": None, "said": said.strip()[-300:]}
-        plan = read_plan(output)
-        notes = [note for note in plan.notes if any(word in note for word in NOTED)]
-        holds = bool(plan.certificate.all_hold)
-        return figures | {"cut": plan.evaluation.edge_cut, "holds": holds, "notes": notes}
+        with get_context("spawn").Pool(1) as pool:  # as in made_apart
+            return figures | pool.apply(figures_of, (output,))
+
+
+def figures_of(output):
+    """The cut of a plan, whether its limits hold, and its notes on too little memory."""
+    plan = read_plan(output)
+    notes = [note for note in plan.notes if any(word in note for word in NOTED)]
+    holds = bool(plan.certificate.all_hold)
+    return {"cut": plan.evaluation.edge_cut, "holds": holds, "notes": notes}
 
 
 def least_told(path, blocks, objective):
