@@ -9,7 +9,6 @@ about them have their own file and lines.
 
 from __future__ import annotations
 
-import ast
 import dis
 import hashlib
 import importlib.util
@@ -171,10 +170,15 @@ def _part(module: str) -> str:
 
 
 def _imports_of_parts(module: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the module, the first line, and the line after each import that a template replaces."""
-    for node in ast.parse(_source(module)).body:
-        if isinstance(node, ast.ImportFrom) and node.module in {PLACEHOLDERS, *PARTS}:
-            yield node.module, node.lineno - 1, node.end_lineno or node.lineno
+    """Yield the module, the first line, and the line after each import that a template replaces.
+
+    Does not call ast.parse, which may fail if two threads call it at once (seen in CPython 3.11).
+    """
+    lines = _source(module).splitlines()
+    for i, line in enumerate(lines):
+        name = line.split()[1] if line.startswith("from ") else ""
+        if name in {PLACEHOLDERS, *PARTS}:
+            yield name, i, 1 + (lines.index(")", i) if line.endswith("(") else i)
 
 
 def _hooks(program: VertexProgram, target: Target) -> str:
@@ -223,9 +227,8 @@ def _hooks(program: VertexProgram, target: Target) -> str:
 @cache
 def _placeholders() -> list[tuple[str, str]]:
     """Return the name and the arguments of each hook, as hooks_kernels states them."""
-    body = ast.parse(_source(PLACEHOLDERS)).body
-    functions = [one for one in body if isinstance(one, ast.FunctionDef) and one.name in HOOKS]
-    return [(one.name, ast.unparse(one.args)) for one in functions]
+    hooks = importlib.import_module(PLACEHOLDERS)
+    return [(hook, ", ".join(inspect.signature(getattr(hooks, hook)).parameters)) for hook in HOOKS]
 
 
 def _call(program: VertexProgram, hook: str) -> str:
