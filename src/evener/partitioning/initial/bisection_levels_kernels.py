@@ -34,8 +34,8 @@ ENOUGH = 40  # vertices of a graph that is not shrunk further
 MOST_LEVELS = 48
 LEAST_SHRINKAGE = 0.85  # vertices left after pairing, as a share; with more left it ends
 ROOM = 7  # times n: vertices of all levels together, the sum of powers of LEAST_SHRINKAGE
-# Times the adjacency entries: those of all levels together, at first. Without need the pages of an
-# array are not touched, and take no memory; a copy to a longer array would.
+# Times the adjacency entries of the graph: length of the arrays for those of all levels, at first.
+# Entries that are never written take no memory, but copying into longer arrays does.
 ARC_ROOM = 4
 HEAVIEST = 1.5  # weight of a cluster, in mean weights of the smallest graph's vertices
 ALONE = 0.1  # share without a mate above which vertices with a common neighbour are paired
