@@ -127,7 +127,7 @@ class Configured:
 
     def run(self, app: str, source: int) -> EmulatedMachineRun:
         """Run one of APPS; devices exchange the values of the arcs that it reads."""
-        run = partial(self.machine.run, graph=self.graph, partition=self.made.partition)
+        run = partial(self.machine.run, graph=self.graph, divided=self.made.partition)
         if app == "PageRank":
             return run(pagerank.PROGRAM, most=PAGERANK_STEPS)
         if app == "BFS":

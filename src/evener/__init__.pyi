@@ -110,10 +110,8 @@ from evener.running.distributed import write_distributed as write_distributed
 from evener.running.distributing import distribute as distribute
 from evener.running.distributing import local_graph as local_graph
 from evener.running.edge_shares import DividedEdges as DividedEdges
-from evener.running.edge_shares import EdgeShare as EdgeShare
 from evener.running.edge_shares import edge_shares as edge_shares
 from evener.running.engine.program import VertexProgram as VertexProgram
-from evener.running.executing import run_on_edges as run_on_edges
 from evener.running.executing import run_program as run_program
 from evener.running.halos import Halo as Halo
 from evener.running.local_graphs import LocalGraph as LocalGraph

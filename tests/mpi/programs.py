@@ -18,7 +18,7 @@ from evener.running.apps import bfs, jacobi, matmul, pagerank, spmv
 from evener.running.comm import run_threads
 from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
-from evener.running.executing import run_on_edges
+from evener.running.executing import run_program
 from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.mpi_comm import MpiComm
@@ -126,8 +126,8 @@ def runs_on_edges(comm):
     """Blocks of edges, as many as ranks and more: values and bytes as of threads of a process."""
     for k, program in ((comm.size, pagerank.PROGRAM), (comm.size + 1, bfs.PROGRAM)):
         graph, given = drawn(k), divided(graph=drawn(k), k=k)
-        found = run_on_edges(program, graph, given, comm=comm, most=6)
-        threads = run_on_edges(program, graph, given, most=6)
+        found = run_program(program, graph, given, comm=comm, most=6)
+        threads = run_program(program, graph, given, most=6)
         assert np.array_equal(found.values, threads.values), (k, program.name)
         for name in ("sent", "received", "edges"):
             assert np.array_equal(found.of_devices(name), threads.of_devices(name)), (k, name)

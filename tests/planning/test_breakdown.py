@@ -21,7 +21,7 @@ from evener.running.apps import bfs, pagerank
 from evener.running.edge_copies import copies_of
 from evener.running.edge_shares import DividedEdges
 from evener.running.engine.recording import Superstep
-from evener.running.executing import run_on_edges
+from evener.running.executing import run_program
 from evener.running.program_run import ProgramRun
 from tests.running.edge_cases import drawn
 
@@ -118,11 +118,11 @@ def test_loads_are_edges_and_messages_both_ways_of_each_copy():
     edges = EdgeList.of_graph(graph)
     plan = split(edges, [1e9, 2e9], SplitOptions("dbh"))
     copies, divided = copies_of(edges, plan.partition), DividedEdges(plan.partition)
-    run = run_on_edges(pagerank.PROGRAM, graph, divided, most=3)
+    run = run_program(pagerank.PROGRAM, graph, divided, most=3)
     found = edge_breakdown_of(run, plan, copies, pagerank.PROGRAM, graph.adjncy.size)
     assert np.array_equal(found.loads, plan.metrics.loads)
     assert found.computing == pytest.approx(plan.metrics.loads / [1e9, 2e9])
-    least = run_on_edges(bfs.PROGRAM, graph, divided)
+    least = run_program(bfs.PROGRAM, graph, divided)
     share = least.edges / least.supersteps / graph.adjncy.size
     found = edge_breakdown_of(least, plan, copies, bfs.PROGRAM, graph.adjncy.size)
     assert (found.computing * [1e9, 2e9]).sum() == pytest.approx(edges.m * share)

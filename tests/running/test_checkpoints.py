@@ -11,7 +11,7 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.checkpoints import INDEX, LOCK, Checkpoints, read_checkpoint
-from evener.running.executing import run_on_edges, run_program
+from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
 from tests.running import edge_cases
 from tests.running.engine.parts import random_graph
@@ -43,11 +43,11 @@ def ended_after(step):
     return tell
 
 
-def kept(folder, program, graph, k, step, run=run_program, cut=divided, **how):
+def kept(folder, program, graph, k, step, cut=divided, **how):
     """Run until one superstep after a checkpoint at `step`, and fail; return the checkpoint."""
     watch = RunWatch(ended_after(step), checkpoints=Checkpoints(folder, steps=step))
     with pytest.raises(ToolError, match="rank 0 failed: EndedError"):
-        run(program, graph, cut(graph, k), watch=watch, **how)
+        run_program(program, graph, cut(graph, k), watch=watch, **how)
     found = read_checkpoint(folder)
     assert found.state.step == step
     return found
@@ -57,13 +57,12 @@ def kept(folder, program, graph, k, step, run=run_program, cut=divided, **how):
 @pytest.mark.parametrize("first", ["edges", "vertices"])
 def test_a_run_on_edges_continues_on_edges_and_on_vertices(tmp_path, name, first):
     program, how = APPS[name].PROGRAM, {"most": 8} if name == "pagerank" else {}
-    graph, on_edges = path_with_chords(), (run_on_edges, edge_cases.divided)
-    given = on_edges if first == "edges" else (run_program, divided)
-    whole = run_on_edges(program, graph, edge_cases.divided(graph, 3), **how)
-    found = kept(tmp_path, program, graph, 4, 1, *given, **how)
-    for run, cut in (on_edges, (run_program, divided)):
+    graph, cuts = path_with_chords(), {"edges": edge_cases.divided, "vertices": divided}
+    whole = run_program(program, graph, edge_cases.divided(graph, 3), **how)
+    found = kept(tmp_path, program, graph, 4, 1, cuts[first], **how)
+    for cut in cuts.values():
         for k in (1, 3):
-            again = run(program, graph, cut(graph, k), watch=RunWatch(resume=found), **how)
+            again = run_program(program, graph, cut(graph, k), watch=RunWatch(resume=found), **how)
             assert again.first == 1
             if name == "pagerank":
                 assert np.allclose(again.values, whole.values, rtol=1e-5)
@@ -77,10 +76,10 @@ def test_a_run_continued_on_the_same_edges_is_the_same_run(tmp_path, name):
     program, how = APPS[name].PROGRAM, {"most": 8} if name == "pagerank" else {}
     graph = path_with_chords()
     given = edge_cases.divided(graph, 3)
-    whole = run_on_edges(program, graph, given, **how)
+    whole = run_program(program, graph, given, **how)
     step = 1 if name == "sssp" else 5
-    found = kept(tmp_path, program, graph, 3, step, run_on_edges, edge_cases.divided, **how)
-    again = run_on_edges(program, graph, given, watch=RunWatch(resume=found), **how)
+    found = kept(tmp_path, program, graph, 3, step, edge_cases.divided, **how)
+    again = run_program(program, graph, given, watch=RunWatch(resume=found), **how)
     assert np.array_equal(again.values, whole.values)
     assert (again.first, again.supersteps) == (step, whole.supersteps)
 

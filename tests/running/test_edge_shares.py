@@ -14,9 +14,9 @@ from tests.running.edge_cases import divided, drawn, edges_of
 def arcs_in(share):
     """Return the arcs of a share by global numbers, with their weights, sorted; out and in."""
     found = []
-    for arcs in (share.computed.out, share.computed.into):
-        ends = np.repeat(np.arange(share.computed.n_local), np.diff(arcs.offsets.astype(int)))
-        numbers = share.computed.numbers
+    for arcs in (share.out, share.into):
+        ends = np.repeat(np.arange(share.n_local), np.diff(arcs.offsets.astype(int)))
+        numbers = share.numbers
         found.append(sorted(zip(numbers[ends], numbers[arcs.ends], arcs.weights, strict=True)))
     return found[0], sorted((tail, head, weight) for head, tail, weight in found[1])
 
@@ -39,22 +39,22 @@ def test_every_arc_is_on_the_device_of_its_edge(seed, of):
             arc for arc in zip(tails, adjncy, weights, strict=True) if blocks[arc[:2]] == device
         )
         assert arcs_in(share) == (expected, expected)
-        assert np.array_equal(share.computed.degrees, np.diff(xadj)[share.computed.numbers])
-    owned = np.concatenate([share.exchanged.owned for share in shares.values()])
+        assert np.array_equal(share.degrees, np.diff(xadj)[share.numbers])
+    owned = np.concatenate([share.owned for share in shares.values()])
     assert np.array_equal(np.sort(owned), np.arange(graph.n))
 
 
 def test_masters_send_what_mirrors_receive():
     shares = edge_shares(graph := drawn(4), divided(graph, 4))
     for device, share in shares.items():
-        numbers = share.exchanged.numbers
-        first, sent = share.n_interior, share.exchanged.sends.values()
+        numbers = share.numbers
+        first, sent = share.n_interior, share.sends.values()
         assert (np.diff(numbers[:first]) > 0).all()
-        assert (np.diff(numbers[first : share.n_masters]) > 0).all()
-        assert set(np.concatenate([*sent]).tolist()) == set(range(first, share.n_masters))
-        for other, (first, end) in share.exchanged.receives.items():
-            sent = shares[other].exchanged.sends[device]
-            assert np.array_equal(shares[other].exchanged.numbers[sent], numbers[first:end])
+        assert (np.diff(numbers[first : share.n_owned]) > 0).all()
+        assert set(np.concatenate([*sent]).tolist()) == set(range(first, share.n_owned))
+        for other, (first, end) in share.receives.items():
+            sent = shares[other].sends[device]
+            assert np.array_equal(shares[other].numbers[sent], numbers[first:end])
 
 
 def test_one_device_alone_and_wrong_ones():
@@ -62,7 +62,7 @@ def test_one_device_alone_and_wrong_ones():
     given = divided(graph, 3)
     alone, whole = edge_shares(graph, given, [2]), edge_shares(graph, given)
     assert list(alone) == [2]
-    assert np.array_equal(alone[2].computed.out.ends, whole[2].computed.out.ends)
+    assert np.array_equal(alone[2].out.ends, whole[2].out.ends)
     assert alone[2].nbytes > 0
     with pytest.raises(
         InputError, match="device 3 does not exist: edges are divided over 3 devices"
@@ -79,7 +79,7 @@ def test_edges_of_a_file_that_repeats_them_count_by_the_first():
     listed = EdgeList(3, np.array([0, 0, 1]), np.array([1, 1, 2]))
     given = DividedEdges(EdgePartition.of([1, 0, 0], 2), "graph", listed)
     shares = edge_shares(graph, given)
-    assert [share.computed.out.ends.size for share in shares.values()] == [2, 2]
+    assert [share.out.ends.size for share in shares.values()] == [2, 2]
     other = DividedEdges(EdgePartition.of([1, 0, 0], 2), "graph", listed)
     with pytest.raises(InputError, match="edges that are in no block"):
         edge_shares(Graph.from_edges(3, [0], [2]), other)

@@ -120,7 +120,7 @@ def test_on_edges_a_superstep_takes_as_long_as_predicted():
     """Mirrors send sums, masters payloads: from the second superstep on as `choose_cut` counts."""
     k, divided = 4, edges_divided(4)
     program = APPS["pagerank"].program
-    found = VirtualMachine(platform(k)).run_on_edges(program, GRAPH, divided, most=3)
+    found = VirtualMachine(platform(k)).run(program, GRAPH, divided, most=3)
     edges = EdgeList.of_graph(GRAPH)
     both = divided.partition, copies_of(edges, divided.partition)
     workload = Workload("arcs", bytes_per_value=4.0)
@@ -130,14 +130,14 @@ def test_on_edges_a_superstep_takes_as_long_as_predicted():
     assert found.communicating[1] == pytest.approx(expected.communicate)
     assert found.step_seconds[1] == found.step_seconds[2] > found.step_seconds[0]
     with pytest.raises(UsageError, match="has 3 devices, but the plan has 4 blocks"):
-        VirtualMachine(platform(3)).run_on_edges(program, GRAPH, divided)
+        VirtualMachine(platform(3)).run(program, GRAPH, divided)
 
 
 @pytest.mark.parametrize("name", ["bfs", "spmv"])
 def test_on_edges_values_are_those_of_blocks_of_vertices(name):
     program, machine = APPS[name].program, VirtualMachine(platform(4))
     most = {"most": 3} if name == "spmv" else {}
-    found = machine.run_on_edges(program, GRAPH, edges_divided(4), **most)
+    found = machine.run(program, GRAPH, edges_divided(4), **most)
     assert np.allclose(found.values, machine.run(program, GRAPH, blocks(4), **most).values)
     assert found.recorded().seconds == found.seconds > 0
 
@@ -147,7 +147,7 @@ def test_on_edges_the_longest_list_is_that_of_a_device():
     middle = star(400)
     divided = DividedEdges(EdgePartition.of(np.arange(400) % 4, 4))
     terms = {"list_share": 0.01}
-    found = VirtualMachine(platform(4, terms)).run_on_edges(
+    found = VirtualMachine(platform(4, terms)).run(
         APPS["pagerank"].program, middle, divided, most=1
     )
     speeds = np.array([1e6, 4e6] * 2)

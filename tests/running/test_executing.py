@@ -19,13 +19,13 @@ def test_random_graphs_and_partitions(seed):
 def test_an_app_is_run_by_its_name():
     graph = ev.Graph.from_edges(4, [0, 1], [1, 2])  # vertex 3 is alone
     halves = ev.Partition(np.array([0, 0, 1, 1]), 2)
-    for run, blocks in ((ev.run_program, halves), (ev.run_on_edges, ev.split(graph, 2))):
-        found = run("bfs", graph, blocks, parameters={"source": 1})
+    for blocks in (halves, ev.plan(graph, 2), ev.split(graph, 2)):
+        found = ev.run_program("bfs", graph, blocks, parameters={"source": 1})
         assert found.values.tolist() == [1, 0, 1, -1]  # as `evener run -o` writes, not 2^31
-        found = run("pagerank", graph, blocks)
+        found = ev.run_program("pagerank", graph, blocks)
         assert found.supersteps == 10
         assert repr(found).startswith("ProgramRun(4 vertices, values ")
-        assert run("pagerank", graph, blocks, most=3).supersteps == 3
+        assert ev.run_program("pagerank", graph, blocks, most=3).supersteps == 3
 
 
 ENDLESS = ev.VertexProgram(
@@ -44,6 +44,8 @@ ENDLESS = ev.VertexProgram(
 def test_what_cannot_be_run(program, message):
     graph = grid((2, 2))
     whole = ev.Partition(np.zeros(4, int), 1)
-    for run, blocks in ((ev.run_program, whole), (ev.run_on_edges, ev.split(graph, 1))):
+    for blocks in (whole, ev.split(graph, 1)):
         with pytest.raises(ev.UsageError, match=message):
-            run(program, graph, blocks)
+            ev.run_program(program, graph, blocks)
+        with pytest.raises(ev.UsageError, match="supersteps must be at least 1, not 0"):
+            ev.run_program("wcc", graph, blocks, most=0)

@@ -22,7 +22,7 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import SuperstepLoop
-from evener.running.executing import run_on_shares
+from evener.running.executing import run_on_parts
 from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run, bytes_on_edges
 from evener.running.on_device import wanted_arcs
 from tests.running.edge_cases import divided, drawn
@@ -121,7 +121,7 @@ def held(comm, local, program, threads):
         engine = Engine(program, local, pool)
         loop = SuperstepLoop(comm, local, engine)
         loop.run(4)
-        made = [engine.values, engine.control, engine.sync, loop._flags]
+        made = [engine.values, engine.control, engine.sync, loop.exchange._flags]
         made.append(engine.work[0].base)  # the block in which all of them lie
         made += engine._taken or ()
         known = [local.numbers, local.degrees]
@@ -340,10 +340,10 @@ def test_bytes_of_shares_are_those_that_are_made(seed, of):
 def test_bytes_of_runs_are_those_that_are_allocated(app):
     graph, program = rmat(11, seed=5), APPS[app].program
     given = divided(graph, 2)
-    shares = edge_shares(graph, given)
-    run_on_shares(program, shares, most=2)  # compiles
+    parts = list(edge_shares(graph, given).values())
+    run_on_parts(program, parts, most=2)  # compiles
     tracemalloc.start()
-    run_on_shares(program, shares, most=2)
+    run_on_parts(program, parts, most=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     needed = sum(one.arrays + one.halo for one in counted(graph, given, program))

@@ -128,7 +128,7 @@ def test_asking_is_bounded():
 
 def test_what_cannot_be_rebalanced():
     watch = RunWatch(rebalancing=Rebalancing(RandomMoves(GRAPH.n, 2)))
-    with pytest.raises(UsageError, match="pass the whole graph"):
+    with pytest.raises(UsageError, match="need the whole graph: call run_program"):
         run_on_parts(pagerank.PROGRAM, distribute(GRAPH, halves(GRAPH), want="both"), watch=watch)
     own = Solver("own", lambda *_, **__: None, lambda *_: 0)
     with pytest.raises(UsageError, match="own cannot be rebalanced"):

@@ -11,9 +11,10 @@ from evener.running.apps.laplacian import CG
 from evener.running.apps.spmv import SPMV, verify_products
 from evener.running.checkpoints import Checkpoints
 from evener.running.devices import Cuda
-from evener.running.edge_shares import DividedEdges
+from evener.running.distributed import write_distributed
+from evener.running.edge_shares import DividedEdges, edge_shares
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import run_on_edges, run_program
+from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
 from tests.running.edge_cases import divided, drawn, edges_of, star
 
@@ -30,15 +31,15 @@ def alone(program, graph, **more):
 def test_answers_are_those_of_scipy(seed, of, k, used):
     graph, source = drawn(seed), {"source": seed % 3}
     given = divided(graph, k, of, seed, used)
-    ranks = run_on_edges(pagerank.PROGRAM, graph, given, most=7)
+    ranks = run_program(pagerank.PROGRAM, graph, given, most=7)
     assert pagerank.verify(graph, ranks.values, 7)
     assert ranks.edges == 7 * graph.arcs_in().adjncy.size
-    assert wcc.verify(graph, run_on_edges(wcc.PROGRAM, graph, given).values)
-    paths = run_on_edges(sssp.PROGRAM, graph, given, parameters=source)
+    assert wcc.verify(graph, run_program(wcc.PROGRAM, graph, given).values)
+    paths = run_program(sssp.PROGRAM, graph, given, parameters=source)
     assert sssp.verify(graph, paths.values, source["source"])
-    products = run_on_edges(SPMV, graph, given, most=3)
+    products = run_program(SPMV, graph, given, most=3)
     assert verify_products(graph, products.values, 3)
-    levels = run_on_edges(bfs.PROGRAM, graph, given, parameters=source)
+    levels = run_program(bfs.PROGRAM, graph, given, parameters=source)
     assert bfs.verify(graph, levels.values, source["source"])
     assert levels.supersteps == alone(bfs.PROGRAM, graph, parameters=source).supersteps
 
@@ -47,19 +48,19 @@ def test_a_superstep_sends_a_value_each_way_for_each_copy():
     graph = drawn(4)
     given = divided(graph, 4)
     copies = edge_metrics(edges_of(graph, "graph"), given.partition).copies
-    run = run_on_edges(pagerank.PROGRAM, graph, given, most=4)
+    run = run_program(pagerank.PROGRAM, graph, given, most=4)
     item = np.dtype(pagerank.PROGRAM.dtype).itemsize
     each = [item * copies, *[2 * item * copies] * 3]  # mirrors make the first payloads themselves
     assert run.of_devices("sent").sum(axis=1).tolist() == each
     assert run.of_devices("received").sum(axis=1).tolist() == [size / item for size in each]
-    least = run_on_edges(bfs.PROGRAM, graph, given)
+    least = run_program(bfs.PROGRAM, graph, given)
     assert least.of_devices("received").sum() <= 2 * copies  # each copy changes once, at most
 
 
 def test_pulling_and_pushing_find_the_same_levels():
     middle = star(400)
     given = DividedEdges(EdgePartition.of(np.arange(400) % 3, 3))
-    run = run_on_edges(bfs.PROGRAM, middle, given, parameters={"source": 7})
+    run = run_program(bfs.PROGRAM, middle, given, parameters={"source": 7})
     assert run.values[:9].tolist() == [1, 2, 2, 2, 2, 2, 2, 0, 2]
     assert run.supersteps == 3
 
@@ -85,14 +86,14 @@ SUM = VertexProgram(init=first, emit=emit, apply=summed, dtype="float64", name="
 @pytest.mark.parametrize(("blocks", "total"), [([0, 1, 2], 0.0), ([0, 2, 1], 1.0)])
 def test_sums_are_a_devices_own_then_those_of_others_by_rising_number(blocks, total):
     given = DividedEdges(EdgePartition.of(blocks, 3))
-    assert run_on_edges(SUM, star(3), given, most=1).values[0] == total
+    assert run_program(SUM, star(3), given, most=1).values[0] == total
 
 
 def test_values_do_not_depend_on_threads():
     graph = drawn(4, weights=None)
     given = divided(graph, 2)
-    one = run_on_edges(pagerank.PROGRAM, graph, given, most=5)
-    two = run_on_edges(pagerank.PROGRAM, graph, given, most=5, devices=[[0, 1], [0, 1]])
+    one = run_program(pagerank.PROGRAM, graph, given, most=5)
+    two = run_program(pagerank.PROGRAM, graph, given, most=5, devices=[[0, 1], [0, 1]])
     assert np.array_equal(one.values, two.values)
 
 
@@ -106,14 +107,14 @@ LARGEST = VertexProgram(init=largest, combine="max", dtype="int64", name="larges
 
 def test_programs_of_all_vertices_at_once_push_and_pull():
     graph = drawn(2)
-    found = run_on_edges(LARGEST, graph, divided(graph, 3))
+    found = run_program(LARGEST, graph, divided(graph, 3))
     assert np.array_equal(found.values, alone(LARGEST, graph).values)
 
 
 def test_halt_sees_the_change_of_all_devices():
     graph = drawn(4)
     parameters = {"tolerance": 1e-3}
-    found = run_on_edges(pagerank.PROGRAM, graph, divided(graph, 3), parameters=parameters)
+    found = run_program(pagerank.PROGRAM, graph, divided(graph, 3), parameters=parameters)
     assert found.supersteps == alone(pagerank.PROGRAM, graph, parameters=parameters).supersteps
 
 
@@ -121,13 +122,17 @@ def test_what_edges_are_not_run_with_is_refused(tmp_path):
     graph = drawn(2)
     given = divided(graph, 2)
     with pytest.raises(UsageError, match="cg runs on blocks of vertices only"):
-        run_on_edges(CG, graph, given)
+        run_program(CG, graph, given)
     with pytest.raises(UsageError, match="do not run on CUDA devices"):
-        run_on_edges(bfs.PROGRAM, graph, given, devices=[[0], Cuda(0)])
+        run_program(bfs.PROGRAM, graph, given, devices=[[0], Cuda(0)])
     with pytest.raises(UsageError, match="spmv has no checkpoints"):
         watch = RunWatch(checkpoints=Checkpoints(tmp_path, 1, None))
-        run_on_edges(SPMV, graph, given, watch=watch)
+        run_program(SPMV, graph, given, watch=watch)
+    with pytest.raises(UsageError, match="locality does not work with blocks of edges"):
+        run_program(bfs.PROGRAM, graph, given, watch=RunWatch(locality="on"))
+    with pytest.raises(UsageError, match="parts of divided vertices, not of divided edges"):
+        write_distributed(tmp_path / "parts", list(edge_shares(graph, given).values()))
     with pytest.raises(UsageError, match="has 1 device, but the plan has 2 blocks"):
-        run_on_edges(bfs.PROGRAM, graph, given, devices=[[0]])
+        run_program(bfs.PROGRAM, graph, given, devices=[[0]])
     with pytest.raises(InputError, match="has no parameter"):
-        run_on_edges(bfs.PROGRAM, graph, given, parameters={"sauce": 1})
+        run_program(bfs.PROGRAM, graph, given, parameters={"sauce": 1})

@@ -11,7 +11,7 @@ slicing.py    parts that each rank reads from a file (slices.py: how); out_of_co
               parts of a graph that fits on no computer
 fitting.py    the bytes that a run will allocate
 edge_copies.py  masters and mirrors of vertices if edges are divided
-edge_shares.py  each device's share of the edges
+edge_shares.py  each device's part if edges are divided
 halos.py      exchanges values between the ranks that own vertices and those that need them;
               sparse.py: sends values of some ghosts to their owners
 spreading.py  rows divided over ranks, which move when sizes change; sharing.py: rows shared by the

@@ -13,8 +13,8 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -34,7 +34,7 @@ from evener.running.engine.generating import digest_of
 from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.recording import StepRecorder
 from evener.running.engine.states import RunState
-from evener.running.engine.supersteps import Keep, Stretch
+from evener.running.engine.supersteps import Keep
 from evener.running.local_graphs import LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
@@ -307,16 +307,6 @@ def identify(
         resume.check(identity)
     if asked is not None:
         asked.identity = identity
-
-
-@contextmanager
-def stretch_of(
-    asked: Checkpoints | None, resume: Checkpoint | None, comm: Comm, local: LocalGraph
-) -> Iterator[Stretch]:
-    """Yield a Stretch: a device's start state, and the function that saves later states."""
-    start = start_of(resume, local)
-    with writing(asked, comm, local, start) as writer:
-        yield Stretch(start, None if writer is None else keeping(writer))
 
 
 def start_of(resume: Checkpoint | None, local: LocalGraph) -> RunState | None:

@@ -70,8 +70,10 @@ def write_distributed(
 
     names: of the devices. inputs: file name -> SHA-256 of the files that the graph was made from.
     force: replace a folder that an earlier call wrote. Raises UsageError if such a folder exists
-    and force is False, InputError if the folder contains other files.
+    and force is False, or if edges are divided; InputError if the folder contains other files.
     """
+    if any(local.divides_edges for local in parts):
+        raise UsageError("folders store parts of divided vertices, not of divided edges")
     refuse_folder(folder, force=force)
     heads = [_head_of(local) for local in parts]
     index = index_of(_graph_of(parts[0]), heads, list(names), dict(inputs or {}))

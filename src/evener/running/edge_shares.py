@@ -1,12 +1,15 @@
-"""EdgeShare: one device's edges, and the masters and mirrors that are their ends.
+"""Each device's part of a graph whose edges are divided: its edges, their masters and mirrors.
 
-Edges are divided, vertices are copied; see edge_copies.
+Edges are divided, vertices are copied; see edge_copies. A part is a LocalGraph, whose own vertices
+are the masters and whose ghosts are the mirrors, so that a Halo sends values from masters to
+mirrors (`exchange`) and from mirrors to masters (`reduce`). First are the masters without mirrors,
+its interior vertices, then the other masters, both by rising global number; then mirrors, by the
+device of their master, then number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,61 +25,10 @@ from evener.plans.edge_plan import EdgePlan
 from evener.running import edge_shares_kernels as kernels
 from evener.running.edge_copies import Copies, by_device, copies_of
 from evener.running.local_graphs import UNSIGNED, LocalArcs, LocalGraph, signed, unsigned
-from evener.wording import brief, plural
+from evener.wording import plural
 
 KINDS = ("graph", "arcs", "matrix")  # kinds of edges, as in EdgePlan.of
 NO_WEIGHTS = np.empty(0)
-
-
-@dataclass(frozen=True, eq=False)
-class EdgeShare:
-    """The part of a graph that one device of an edge partition computes.
-
-    Local numbers: first masters without mirrors, then masters with mirrors, both by rising global
-    number; then mirrors, by the device of their master, then number. exchanged: a LocalGraph
-    without arcs; its own vertices are the masters (interior if they have no mirror) and its ghosts
-    are the mirrors, so that a Halo sends values from masters to mirrors (`exchange`) and from
-    mirrors to masters (`reduce`). computed: a LocalGraph with the same numbers and the device's
-    arcs, in which masters and mirrors are own vertices. n_edges: number of edges of this device.
-    """
-
-    exchanged: LocalGraph
-    computed: LocalGraph
-    n_edges: int
-
-    def __repr__(self) -> str:
-        return brief(self)
-
-    @property
-    def n_interior(self) -> int:
-        """Number of vertices that only this device has, with all their edges."""
-        return self.exchanged.n_interior
-
-    @property
-    def n_masters(self) -> int:
-        """Number of vertices whose master is on this device."""
-        return self.exchanged.n_owned
-
-    @property
-    def n_mirrors(self) -> int:
-        """Number of vertices whose master is on another device."""
-        return self.exchanged.n_local - self.exchanged.n_owned
-
-    @property
-    def n_mirrored(self) -> int:
-        """Number of mirrors, on other devices, of vertices whose master is on this device."""
-        return sum(int(numbers.size) for numbers in self.exchanged.sends.values())
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all arrays; an array that both LocalGraphs use counts once."""
-        both = self.exchanged, self.computed
-        arrays = {id(part.kept_numbers): part.kept_numbers.nbytes for part in both}
-        arrays |= {id(part.kept_degrees): part.kept_degrees.nbytes for part in both}
-        arcs = {id(one): one.nbytes for one in (self.computed.out, self.computed.into) if one}
-        lists = sum(numbers.nbytes for numbers in self.exchanged.sends.values())
-        lists += sum(part.ghost_starts.nbytes for part in both)
-        return sum((arrays | arcs).values()) + lists
 
 
 class DealtEdges(NamedTuple):
@@ -121,8 +73,8 @@ def edge_shares(
     graph: Graph | DirectedGraph,
     divided: DividedEdges | EdgePlan,
     devices: Iterable[int] | None = None,
-) -> dict[int, EdgeShare]:
-    """Return the shares of the given devices (all k by default) by device number.
+) -> dict[int, LocalGraph]:
+    """Return the parts of the given devices (all k by default) by device number.
 
     divided: a plan of the graph's edges or arcs, or another partition of them. An arc is on the
     device of its edge, or of the first such edge if the edge is repeated. Raises InputError if the
@@ -201,8 +153,10 @@ def _found(keys: IntVector, wanted: IntVector) -> IntVector:
     return np.where(is_there, at, -1)
 
 
-def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]) -> EdgeShare:
-    """Return one device's share; position (n,) is work space."""
+def _share(
+    device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray[Any]
+) -> LocalGraph:
+    """Return one device's part; position (n,) is work space."""
     k, n = copies.k, copies.master.size
     sent = {q: copies.between(device, q) for q in range(k)}
     masters = np.flatnonzero(copies.master == device)
@@ -214,15 +168,11 @@ def _share(device: int, dealt: DealtEdges, copies: Copies, position: npt.NDArray
         raise InputError(f"device {device} has 2^32 or more masters and mirrors")
     position[numbers] = np.arange(numbers.size, dtype=position.dtype)
     sends = {q: position[own].astype(np.uint32) for q, own in sent.items() if own.size}
-    degrees = dealt.degrees[numbers]
-    m, h = masters.size, numbers.size
-    exchanged = LocalGraph(
-        device, k, n, interior.size, m, numbers, copies.starts[device], degrees, None, None, sends
-    )
-    out, into = _local_arcs(device, dealt, position, h)
-    nowhere = np.zeros(k + 1, np.int64)
-    computed = LocalGraph(device, k, n, h, h, numbers, nowhere, degrees, out, into)
-    return EdgeShare(exchanged, computed, int(dealt.of(device).size))
+    out, into = _local_arcs(device, dealt, position, numbers.size)
+    return LocalGraph(
+        device, k, n, interior.size, masters.size, numbers, copies.starts[device],
+        dealt.degrees[numbers], out, into, sends, divides_edges=True,
+    )  # fmt: skip
 
 
 def _local_arcs(

@@ -31,7 +31,7 @@ from evener.running.edge_shares import DividedEdges, edge_shares
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.recording import Superstep
-from evener.running.executing import run_on_parts, run_on_shares
+from evener.running.executing import run_on_parts
 from evener.running.local_graphs import LocalGraph
 from evener.running.on_device import RunWatch, wanted_arcs
 from evener.running.program_run import ProgramRun
@@ -164,7 +164,7 @@ class VirtualMachine:
         self,
         program: VertexProgram | Solver,
         graph: Graph | DirectedGraph,
-        partition: Partition,
+        divided: Partition | DividedEdges | EdgePlan,
         *,
         most: int = MOST,
         parameters: Mapping[str, float] | None = None,
@@ -172,13 +172,20 @@ class VirtualMachine:
     ) -> EmulatedMachineRun:
         """Run a program on this machine, block b on device b, for up to `most` supersteps.
 
-        Raises UsageError if the numbers of devices and blocks differ.
+        divided: blocks of vertices, or of edges. With blocks of edges, a superstep has two rounds
+        of messages, to masters and from masters, so latencies count twice, and all copies of a
+        vertex are visited. Raises UsageError if the numbers of devices and blocks differ.
         """
-        if partition.k != self.platform.k:
+        blocks = divided if isinstance(divided, Partition) else DividedEdges.by(divided)
+        k = blocks.k if isinstance(blocks, Partition) else blocks.partition.k
+        if k != self.platform.k:
             raise UsageError(
-                f"the machine has {self.platform.k} devices, but the plan has {partition.k} blocks"
+                f"the machine has {self.platform.k} devices, but the plan has {k} blocks"
             )
-        parts = distribute(graph, partition, want=wanted_arcs(program))
+        if isinstance(blocks, Partition):
+            parts = distribute(graph, blocks, want=wanted_arcs(program))
+        else:
+            parts = list(edge_shares(graph, blocks).values())
         return self.run_on(program, parts, most=most, parameters=parameters, tell=tell)
 
     def run_on(
@@ -194,41 +201,9 @@ class VirtualMachine:
         found = run_on_parts(program, parts, most=most, parameters=parameters, watch=_watch(tell))
         return self.charged(found, parts)
 
-    def run_on_edges(
-        self,
-        program: VertexProgram | Solver,
-        graph: Graph | DirectedGraph,
-        divided: DividedEdges | EdgePlan,
-        *,
-        most: int = MOST,
-        parameters: Mapping[str, float] | None = None,
-        tell: Callable[[int], None] | None = None,
-    ) -> EmulatedMachineRun:
-        """Run a program on blocks of edges, block b on device b; other arguments as for `run`.
-
-        A superstep has two rounds of messages, to masters and from masters, so latencies count
-        twice. All copies of a vertex are visited.
-        """
-        divided = DividedEdges.by(divided)
-        if divided.partition.k != self.platform.k:
-            raise UsageError(
-                f"the machine has {self.platform.k} devices, but the plan has "
-                f"{divided.partition.k} blocks"
-            )
-        shares = edge_shares(graph, divided)
-        watch = _watch(tell)
-        found = run_on_shares(program, shares, most=most, parameters=parameters, watch=watch)
-        parts = [shares[device].computed for device in range(len(shares))]
-        return self.charged(found, parts, on_edges=True)
-
-    def charged(
-        self, found: ProgramRun, parts: Sequence[LocalGraph], *, on_edges: bool = False
-    ) -> EmulatedMachineRun:
-        """Return what the supersteps of a run would have taken on this machine.
-
-        on_edges: whether edges are divided. Then `parts` are EdgeShare.computed, each with some of
-        the arcs of a vertex, and a superstep has two rounds of messages.
-        """
+    def charged(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> EmulatedMachineRun:
+        """Return what the supersteps of a run on these parts would have taken on this machine."""
+        on_edges = parts[0].divides_edges
         longest = [_longest(part) if on_edges else _highest(part) for part in parts]
         computing = self._computing(found, parts, longest)
         fixed = self.platform.fixed_seconds
@@ -254,7 +229,7 @@ class VirtualMachine:
         """
         terms = [SuperstepTerms.of(device) for device in self.platform.devices]
         edges = found.of_devices("edges")
-        own = np.array([part.n_owned for part in parts], np.float64)
+        own = np.array([part.n_rows for part in parts], np.float64)
         near = np.array(
             [
                 min(1.0, t.near_values / max(part.n_local, 1))

@@ -262,7 +262,7 @@ def _size(device: int, copies: Copies, n_edges: int, graph: GraphSize) -> PartSi
 def _bytes_of_share(
     size: PartSize, graph: GraphSize, program: VertexProgram | Solver, cores: int
 ) -> RunBytes:
-    """Return the bytes that a device allocates: EdgeShare, Engine or solver, and exchanges."""
+    """Return the bytes that a device allocates: LocalGraph, Engine or solver, and exchanges."""
     whole = size._replace(n_owned=size.n_local, n_ghosts=0)  # the device computes on all its copies
     kind = np.dtype("f8" if isinstance(program, Solver) else program.dtype)
     mirrored = sum(size.sent_counts.values())
@@ -286,9 +286,9 @@ def _bytes_of_share(
 
 
 def _share_bytes(size: PartSize, graph: GraphSize) -> int:
-    """Return what EdgeShare.nbytes would be."""
+    """Return what LocalGraph.nbytes would be if edges are divided."""
     degree = np.dtype(signed(graph.arcs)).itemsize
-    vertices = size.n_local * (NUMBER + degree) + 2 * (size.k + 1) * NUMBER
+    vertices = size.n_local * (NUMBER + degree) + (size.k + 1) * NUMBER
     offsets = sum((size.n_local + 1) * np.dtype(unsigned(count)).itemsize for count in size.arcs)
     arcs = sum(size.arcs) * (INDEX + graph.weight)
     return vertices + offsets + arcs + INDEX * sum(size.sent_counts.values())

@@ -1,7 +1,8 @@
 """LocalGraph: one device's part of a graph: own vertices, ghosts, arcs and messages.
 
 A ghost is a copy of a vertex that another device owns. The vertices of a device have local numbers:
-first its own, interior before boundary, then its ghosts by owner.
+first its own, interior before boundary, then its ghosts by owner. If edges are divided, a device
+also has arcs of its ghosts, which are then called mirrors, and its own vertices masters.
 """
 
 from __future__ import annotations
@@ -54,6 +55,10 @@ class LocalGraph:
     uint32, local numbers of the owned vertices that are ghosts there, in the order of that device's
     ghosts.
 
+    divides_edges: whether blocks of edges are divided instead of blocks of vertices. Then a device
+    has the arcs of its edges, `out` and `into` have rows for all local vertices, own vertices are
+    masters (interior if they have no mirror), and ghosts are mirrors; see edge_shares.
+
     A device that has the whole graph does not store `numbers`, which are 0 to n - 1, nor `degrees`
     if they follow from `out`; both are computed at each access.
     """
@@ -69,6 +74,7 @@ class LocalGraph:
     out: LocalArcs | None
     into: LocalArcs | None
     sends: Mapping[int, LocalNumbers] = field(default_factory=dict)
+    divides_edges: bool = False
 
     def __post_init__(self) -> None:
         if self.k == 1:
@@ -121,6 +127,11 @@ class LocalGraph:
     def n_local(self) -> int:
         """Number of its own vertices and its ghosts, m + h."""
         return self.n_owned if self.k == 1 else int(self.numbers.size)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of vertices whose arcs `out` and `into` list: own ones, or masters and mirrors."""
+        return self.n_local if self.divides_edges else self.n_owned
 
     @property
     def n_ghosts(self) -> int:

@@ -15,6 +15,7 @@ from evener.running.checkpoints import Checkpoint, Checkpoints, keeping, start_o
 from evener.running.comm import NO_NAMES, Comm
 from evener.running.devices import Cuda
 from evener.running.engine.engine import WAYS, Engine
+from evener.running.engine.gathering import GatherEngine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import Solver, VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun, Reordering
@@ -29,9 +30,6 @@ from evener.running.swaps import Stopped
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
-# What one device does in a run; arguments: its rank's Comm, its part, its threads or CudaDevice,
-# and a function to call with the progress.
-DeviceWork = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
 
 
 @dataclass(frozen=True)
@@ -59,57 +57,98 @@ class RunWatch:
 UNWATCHED = RunWatch()
 
 
-def work_on_device(
-    program: VertexProgram | Solver,
-    most: int,
-    parameters: Mapping[str, float] | None,
-    watch: RunWatch,
-    whole: tuple[Graph | DirectedGraph, Partition] | None = None,
-) -> DeviceWork:
-    """Return the function that runs a program on one device.
+@dataclass(frozen=True, eq=False)
+class DeviceTask:
+    """What each device runs.
 
-    whole: the graph and partition, from which new parts are built if vertices move.
+    most: largest number of supersteps. parameters: of the program, all of them. devices: the cores
+    of each device's threads, or CUDA devices; None: one unbound thread each. whole: the graph and
+    partition, from which new parts are built if vertices move. cores: those of this process.
     """
-    chosen = parameters_of(program.name, program.parameters, parameters or {})
-    cores = process_cores()  # called before this thread is bound to a device's cores
 
-    def work(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
-        told: Reordering | None = None
-        if watch.locality == "on":
-            local, told = ordered(local)
-        start = start_of(watch.resume, local)
-        with writing(watch.checkpoints, comm, local, start) as writer:
+    program: VertexProgram | Solver
+    most: int
+    parameters: Mapping[str, float]
+    devices: Devices | None
+    watch: RunWatch
+    whole: tuple[Graph | DirectedGraph, Partition] | None
+    cores: set[int] | None
 
-            def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
-                if writer is not None:
-                    writer.local = local
-                stretch = Stretch(start, keep)
-                if isinstance(program, VertexProgram):
-                    engine = _engine_on(on, program, local, chosen)
-                    return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
-                if not isinstance(on, ThreadPool):
-                    raise UsageError(f"{program.name} does not run on CUDA devices")
-                more: dict[str, Any] = {"stretch": stretch} if program.moves else {}
-                return program.solve(comm, local, on, tell, most=most, **more, **chosen)
+    @classmethod
+    def of(
+        cls,
+        program: VertexProgram | Solver,
+        most: int,
+        parameters: Mapping[str, float] | None,
+        devices: Devices | None,
+        watch: RunWatch,
+        whole: tuple[Graph | DirectedGraph, Partition] | None = None,
+    ) -> DeviceTask:
+        """Return the task with all parameters.
 
-            keep = None if writer is None else keeping(writer)
-            if watch.locality == "auto":
-                is_dense = program.schedule == "dense"
-                adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=cores)
-                return adaptive.run(local, start, keep)
-            if watch.rebalancing is None or whole is None:
-                made = segment(local, start, keep)
-                return replace(made, owned=local.owned, reordering=told) if told else made
-            how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
-            return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
+        Call it before this thread is bound to the cores of a device. Raises InputError for
+        parameters that the program does not have.
+        """
+        chosen = parameters_of(program.name, program.parameters, parameters or {})
+        return cls(program, most, chosen, devices, watch, whole, process_cores())
 
-    return work
+
+def run_on_device(task: DeviceTask, parts: Mapping[int, LocalGraph], comm: Comm) -> ProgramRun:
+    """Run the task on this rank's part; return the result of all devices.
+
+    Unexpected errors name the device.
+    """
+    local, devices, watch = parts[comm.rank], task.devices, task.watch
+    try:
+        with _opened(None if devices is None else devices[comm.rank]) as on:
+            own = _computed(task, comm, local, on)
+        return gathered(comm, local, own)
+    except (EvenerError, Stopped):
+        raise
+    except Exception as error:
+        raise watch.names.failed(comm.rank, error) from error
+
+
+def _computed(task: DeviceTask, comm: Comm, local: LocalGraph, on: Any) -> DeviceRun:
+    """Run the task's supersteps on a device's ThreadPool or CudaDevice `on`."""
+    program, watch, most = task.program, task.watch, task.most
+    tell = watch.tell if comm.rank == 0 else None
+    told: Reordering | None = None
+    if watch.locality == "on":
+        local, told = ordered(local)
+    start = start_of(watch.resume, local)
+    with writing(watch.checkpoints, comm, local, start) as writer:
+
+        def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+            if writer is not None:
+                writer.local = local
+            stretch = Stretch(start, keep)
+            if isinstance(program, VertexProgram):
+                engine = _engine_on(on, program, local, task.parameters)
+                return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
+            if not isinstance(on, ThreadPool):
+                raise UsageError(f"{program.name} does not run on CUDA devices")
+            more: dict[str, Any] = {"stretch": stretch} if program.moves else {}
+            return program.solve(comm, local, on, tell, most=most, **more, **task.parameters)
+
+        keep = None if writer is None else keeping(writer)
+        if watch.locality == "auto":
+            is_dense = program.schedule == "dense"
+            adaptive = AdaptiveDevice(comm, segment, is_dense=is_dense, cores=task.cores)
+            return adaptive.run(local, start, keep)
+        if watch.rebalancing is None or task.whole is None:
+            made = segment(local, start, keep)
+            return replace(made, owned=local.owned, reordering=told) if told else made
+        how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
+        return MovingDevice(comm, watch.rebalancing, how, *task.whole).run(local, start, keep)
 
 
 def _engine_on(
     device: Any, program: VertexProgram, local: LocalGraph, parameters: Mapping[str, float]
 ) -> DeviceEngine:
     """Return the engine of a program on a device's ThreadPool or CudaDevice."""
+    if local.divides_edges and program.schedule == "dense":
+        return GatherEngine(program, local, device, parameters)
     if isinstance(device, ThreadPool):
         return Engine(program, local, device, parameters)
     from evener.running.engine.cuda_engine import cuda_engine
@@ -123,20 +162,6 @@ def wanted_arcs(program: VertexProgram | Solver) -> Want:
         return program.want
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     return "both" if len(ways) == 2 else ways[0]  # type: ignore[return-value]
-
-
-def on_rank(
-    comm: Comm, work: DeviceWork, local: LocalGraph, devices: Devices | None, watch: RunWatch
-) -> ProgramRun:
-    """Run `work` here; return the result of all devices. Unexpected errors name the device."""
-    try:
-        with _opened(None if devices is None else devices[comm.rank]) as on:
-            own = work(comm, local, on, watch.tell if comm.rank == 0 else None)
-        return gathered(comm, local, own)
-    except (EvenerError, Stopped):
-        raise
-    except Exception as error:
-        raise watch.names.failed(comm.rank, error) from error
 
 
 @contextmanager

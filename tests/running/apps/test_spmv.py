@@ -10,7 +10,7 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps.spmv import SPMV, Product, averaging_matrix, run, verify, verify_products
 from evener.running.comm import run_threads
-from evener.running.executing import run_on_edges, run_program
+from evener.running.executing import run_program
 from tests.running import edge_cases
 from tests.running.edge_cases import divided, drawn
 from tests.running.engine.parts import random_graph
@@ -69,7 +69,7 @@ def test_rows_whose_weights_are_too_small_to_divide_by(cut):
     graph = Graph.from_edges(3, [0, 1], [1, 2], weights=[5e-310, 1.0])
     run = {
         "vertices": lambda: run_program(SPMV, graph, Partition(np.zeros(3, np.int32), 1), most=2),
-        "edges": lambda: run_on_edges(SPMV, graph, edge_cases.divided(graph, 1), most=2),
+        "edges": lambda: run_program(SPMV, graph, edge_cases.divided(graph, 1), most=2),
     }
     with pytest.raises(InputError, match="a row add up to 5e-310, which is too small"):
         run[cut]()
@@ -89,8 +89,8 @@ def test_products_that_overflow_are_infinite_as_scipys():
 def test_products_are_those_of_scipy_whatever_the_threads(seed, averaging):
     graph, given = drawn(seed), {"averaging": averaging}
     blocks = divided(graph, 3, used=2, seed=seed)
-    one = run_on_edges(SPMV, graph, blocks, most=3, parameters=given)
+    one = run_program(SPMV, graph, blocks, most=3, parameters=given)
     assert verify_products(graph, one.values, 3, averaging)
     cores = [[0, 1], [0], [1]]
-    many = run_on_edges(SPMV, graph, blocks, most=3, parameters=given, devices=cores)
+    many = run_program(SPMV, graph, blocks, most=3, parameters=given, devices=cores)
     assert np.array_equal(one.values, many.values)

@@ -233,10 +233,11 @@ def _run(
 ) -> RunFound:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import run_on_edges, run_on_ranks, run_program
+    from evener.running.executing import run_on_parts, run_program
     from evener.running.slicing import RankParts
 
     out, options = said
+    blocks = division.partition if division.edges is None else division.edges.divided
     source = asked.parameters.get("source", 0)
     if "source" in asked.program.parameters and not 0 <= source < graph.n:
         raise UsageError(f"there is no vertex {source} among {graph.n:,}, counted from 0")
@@ -249,21 +250,15 @@ def _run(
         if options.emulate:
             machine = VirtualMachine(division.platform)
             how["tell"] = tell
-            if division.edges is not None:
-                divided = division.edges.divided
-                emulated = machine.run_on_edges(asked.program, _whole(graph), divided, **how)
-            else:
-                emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
+            emulated = machine.run(asked.program, _whole(graph), blocks, **how)
             return RunFound(emulated.run, emulated)
         adviser = _adviser(options, graph, division)
         watch = replace(_watch(options, division, tell, adviser), is_apart=is_apart)
         how |= {"comm": comm, "devices": devices, "watch": watch}
         if isinstance(graph, RankParts):
-            found = run_on_ranks(asked.program, graph, **how)
-        elif division.edges is not None:
-            found = run_on_edges(asked.program, graph, division.edges.divided, **how)
+            found = run_on_parts(asked.program, graph, **how)
         else:
-            found = run_program(asked.program, graph, division.partition, **how)
+            found = run_program(asked.program, graph, blocks, **how)
         return RunFound(found, kept=watch.checkpoints, adviser=adviser)
 
 

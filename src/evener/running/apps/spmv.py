@@ -37,7 +37,6 @@ from evener.running.apps.rows import (
 from evener.running.building import Lists
 from evener.running.comm import Comm
 from evener.running.distributing import local_part
-from evener.running.edge_shares import EdgeShare
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import Solver
 from evener.running.engine.recording import DeviceRun, StepRecorder
@@ -67,87 +66,61 @@ def products(
     grows nor vanishes (rows without arcs give 0); 0: A unchanged. stretch: initial state, and the
     function that saves later states. The same number of devices gives the same x, for any number of
     threads.
+
+    If edges are divided, so are the entries of A: a row's sum is that of its master plus those of
+    its mirrors, by ascending device. So in a superstep each mirror sends one value and receives
+    one.
     """
     assert local.out is not None
+    on_edges, m = local.divides_edges, local.n_owned
+    start, keep = stretch
+    steps = StepRecorder(comm, local, tell, 0 if start is None else start.step)
     rows = MatrixRows.of(local.out)
     cuts = cut(rows)
     factors: FloatArray = NONE
     if averaging:
-        factors = reciprocals(row_sums(rows, pool, cut(rows, whole=True).first_rows))
-    start, keep = stretch
+        sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
+        if on_edges:
+            steps.halo.reduce(sums, "sum")
+            sums[m:] = 1.0  # of mirrors, which are not divided
+        factors = reciprocals(sums)
+        del sums  # frees its memory
+    # Rows with mirrors are multiplied by their factors once their sums are reduced.
+    shared, later = slice(local.n_interior, m), NONE
+    if on_edges and averaging:
+        later = factors[shared].copy()
+        factors[local.n_interior :] = 1.0
     x, y = random_looking(local.numbers), np.empty(local.n_local)
     if start is not None:
-        x[: local.n_owned] = start.values
+        x[:m] = start.values
     tickets, carried = np.zeros(1, np.int64), np.zeros(cuts.first_rows.size - 1)
     within = within_rows(rows, cuts)
     pool.prepare(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
-    first = 0 if start is None else start.step
-    steps = StepRecorder(comm, local, tell, first)
     steps.begin()
 
     def state() -> RunState:
-        return RunState(steps.done, x[: local.n_owned])
+        return RunState(steps.done, x[:m])
 
-    for _ in range(first, most):
-        steps.exchange(x)
+    for step in range(steps.done, most):
+        received = 0
+        if step or not on_edges:  # mirrors know the first x
+            steps.exchange(x)
+            received = local.n_ghosts
         with steps.timed("computing"):
             tickets[0] = 0
             pool.run(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
             np.add.at(y, cuts.first_rows[within], carried[within])
+        if on_edges:
+            steps.reduce(y, "sum")
+            received += sum(numbers.size for numbers in local.sends.values())
+            if averaging:
+                with steps.timed("computing"):
+                    y[shared] *= later
         x, y = y, x
         steps.now.edges = rows.ends.size
-        steps.end(local.n_ghosts)
+        steps.end(received)
         if keep is not None and keep(steps.done, state, steps):
             break
-    return steps.result(x[: local.n_owned])
-
-
-def edge_products(
-    comm: Comm,
-    share: EdgeShare,
-    pool: ThreadPool,
-    tell: Callable[[int], None] | None = None,
-    *,
-    most: int = 1,
-    averaging: int = 1,
-) -> DeviceRun:
-    """Return x of one device's masters after `most` products x <- A x. Collective.
-
-    The entries of A, the graph's arcs, are divided over devices. Each device multiplies by its own
-    entries; a row's sum is that of its master plus those of its mirrors, by ascending device. So in
-    a superstep each mirror sends one value and receives one. Other arguments, and A, are those of
-    `products`.
-    """
-    assert share.computed.out is not None
-    rows, m = MatrixRows.of(share.computed.out), share.n_masters
-    shared = slice(share.n_interior, m)
-    cuts, steps = cut(rows), StepRecorder(comm, share.exchanged, tell)
-    numbers = share.computed.numbers
-    factors = np.ones(numbers.size)
-    if averaging:
-        sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
-        steps.halo.reduce(sums, "sum")
-        factors = reciprocals(sums)
-    later = factors[shared].copy()
-    factors[share.n_interior :] = 1.0  # of rows whose sums are not whole before they are reduced
-    x, y = random_looking(numbers), np.empty(numbers.size)
-    tickets, carried = np.zeros(1, np.int64), np.zeros(cuts.first_rows.size - 1)
-    within = within_rows(rows, cuts)
-    pool.prepare(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
-    steps.begin()
-    for step in range(most):
-        if step:  # mirrors know the first x
-            steps.exchange(x)
-        with steps.timed("computing"):
-            tickets[0] = 0
-            pool.run(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
-            np.add.at(y, cuts.first_rows[within], carried[within])
-        steps.reduce(y, "sum")
-        with steps.timed("computing"):
-            y[shared] *= later
-        x, y = y, x
-        steps.now.edges = rows.ends.size
-        steps.end(share.n_mirrored + (share.n_mirrors if step else 0))
     return steps.result(x[:m])
 
 
@@ -163,7 +136,7 @@ SPMV = Solver(
     {"averaging": 1},
     want="out",
     moves=True,
-    solve_on_edges=edge_products,
+    on_edges=True,
 )
 
 

@@ -15,10 +15,10 @@ cuda_engine.py      engines on a CUDA device; cuda_base.py: their base; cuda_*.p
 step_counts.py      counters of both kinds of engines
 recording.py        times of supersteps
 states.py           RunState: the data from which a run is continued
-supersteps.py       SuperstepLoop: the engines of many devices in the same superstep, with their
-                    exchanges; near.py, near_kernels.py: exchanges inside kernels between the ranks
-                    of one computer
-mirror_loop.py the same for divided edges; gathering.py: the dense schedule for divided edges
+supersteps.py       SuperstepLoop: the engines of many devices in the same superstep; what they
+                    exchange: ghosts.py if vertices are divided, mirrors.py if edges are; near.py,
+                    near_kernels.py: inside kernels, between the ranks of one computer
+gathering.py        GatherEngine: the dense schedule for divided edges
 
 Read program.py first, then hooks_kernels.py.
 """

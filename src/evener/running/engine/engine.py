@@ -75,10 +75,9 @@ class Engine(StepCounts):
         self.program, self.pool = program, pool
         self.parameters = program.given(parameters or {}) or (0,)
         self.out, self.into = arcs_for(program, local)
-        is_directed = self.out is not self.into
-        self.sizes = LocalSizes(
-            local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
-        )
+        is_directed, rows = self.out is not self.into, local.n_rows
+        n_interior = rows if local.divides_edges else local.n_interior
+        self.sizes = LocalSizes(local.n_global, rows, local.n_local, n_interior, is_directed)
         self.vertices = Vertices(local.kept_numbers, self._degrees_of(local))
         self.values = np.empty(local.n_local, program.dtype)
         self.work = work_of(program, self.sizes, self.into.ends.size, pool.threads)
@@ -100,7 +99,7 @@ class Engine(StepCounts):
         if local.k == 1:
             return local.kept_degrees if has_out or local.out is None else local.degrees
         if self.program.schedule == "dense" and has_out:
-            degrees: Numbers = local.degrees[: local.n_owned]
+            degrees: Numbers = local.degrees[: local.n_rows]
             if int(self.out.offsets[-1]) == int(degrees.sum(dtype=np.int64)):
                 return degrees[:0]
         return local.kept_degrees
@@ -280,7 +279,7 @@ def _arcs_fit(name: str, arcs: LocalArcs, local: LocalGraph) -> dict[str, bool]:
     """Return the checks of one list of arcs: their names, and whether they pass."""
     offsets, ends, weights = arcs
     size, count = offsets.size, ends.size
-    whole = offsets.shape == (local.n_owned + 1,) and offsets[0] == 0 and offsets[-1] == count
+    whole = offsets.shape == (local.n_rows + 1,) and offsets[0] == 0 and offsets[-1] == count
     return {
         f"types of {name}": offsets.dtype.kind == "u" and ends.dtype == np.uint32,
         f"offsets of {name}": bool(whole and (size < 2 or (offsets[1:] >= offsets[:-1]).all())),

@@ -294,8 +294,7 @@ class Solver:
     vertices, arcs, whether arcs have weights): the bytes of its arrays on a device; one array of
     type `exchanged` is exchanged. bytes_on_devices(graph, partition): the bytes on each device, if
     they can be computed more exactly from a whole graph; it is None, or returns None, if they
-    cannot. solve_on_edges: the same as `solve` for an EdgeShare; None: it does not run on blocks of
-    edges.
+    cannot. on_edges: whether `solve` also works on parts of divided edges.
     """
 
     name: str
@@ -306,7 +305,7 @@ class Solver:
     moves: bool = False
     exchanged: str = "f8"
     bytes_on_devices: Callable[[Any, Partition], list[int] | None] | None = None
-    solve_on_edges: Callable[..., DeviceRun] | None = None
+    on_edges: bool = False
 
     ends_by_itself = True
     schedule = "dense"  # every superstep looks at each arc once

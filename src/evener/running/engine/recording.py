@@ -191,6 +191,13 @@ class StepRecorder:
         """Add the seconds of the block to a field of the current superstep."""
         return Timed(self, name)
 
+    def compute(self, engine: Any, work: Callable[[], None]) -> None:
+        """Call `work`, and record its seconds and the arcs that the engine reads in it."""
+        before = engine.edges
+        with self.timed("computing"):
+            work()
+        self.now.edges += engine.edges - before
+
     def exchange(self, x: npt.NDArray[Any]) -> None:
         """Set the values of the ghosts in x to those of their owners."""
         with self._of_halo():

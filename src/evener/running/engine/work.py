@@ -28,6 +28,7 @@ NOTHING = np.empty(0, np.uint8)
 class LocalSizes(NamedTuple):
     """Numbers of vertices: in the whole graph, own, local (with ghosts), and own interior ones.
 
+    If edges are divided, n_owned and n_interior are n_local: a device computes with all its copies.
     is_directed: whether the lists of arcs out and in differ.
     """
 
