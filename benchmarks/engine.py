@@ -11,8 +11,9 @@ peers   the same by graph libraries (engine_peers.py) that the Pythons of --peer
         to the best of them. One that takes over three times the best is run once
 around  a run on one device as of `evener run`, to its kernel alone, called once a superstep
 devices `evener run` of a plan for two equal devices (`evener plan --k 2 --kernel pagerank`), a new
-        process for each run, to the suite's best of TRIALS on two threads, in turns; both search
-        from the same vertex; the graph is as from an edge list, without isolated vertices
+        process for each run, to the suite's best of TRIALS on two threads, in turns; `to_first`:
+        to its first trial, which finds cold caches as each run of Evener does; both search from the
+        same vertex; the graph is as from an edge list, without isolated vertices
 start   a user's program in a new process: the first time, and the second
 memory  how much a process grows by a graph and a run on it, to the bytes of the graph's CSR arrays
 
@@ -295,12 +296,16 @@ def on_devices(graph, path, source, args):
                 words_ += ["--source", number[source]]
                 suite.command += ["-r", str(number[source])]
             evener(*words_)  # compiled
-            found = [(evener(*words_)["seconds"], min(suite.seconds([]))) for _ in range(RUNS)]
-            ours, theirs = np.median(found, axis=0)
+            found = []
+            for _ in range(RUNS):
+                own, trials = evener(*words_)["seconds"], suite.seconds([])
+                found.append((own, min(trials), trials[0]))
+            ours, theirs, first = np.median(found, axis=0)
             yield line(
                 "devices", graph, app, 2, "gapbs's best", ASKED_OF_DEVICES[app], ours / theirs,
                 engine_ms=round(1e3 * float(ours), 2), other_ms=round(1e3 * float(theirs), 2),
-                worst=round(max(one / other for one, other in found), 2),
+                worst=round(max(one / other for one, other, _ in found), 2),
+                to_first=round(float(ours / first), 3),
             )  # fmt: skip
 
 
