@@ -229,11 +229,13 @@ def starting_blocks(
     found: list[Placed] = []
     if trusting:
         found, good = _by_distance(level, points, task, depth)
-        if good and (points is not None or task.contract.k > MOST_BISECTED):
-            # Distances mislead in graphs such as tubes: there bisection cuts less, even unrefined.
+        if good and points is None:
+            # Hops mislead in long tubes: there a bisection cuts less, even before refinement.
             halved = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed)
-            if cut_of(level, halved) >= cut_of(level, found[0].part):
-                return found
+            is_less = cut_of(level, halved) < cut_of(level, found[0].part)
+            good = task.contract.k > MOST_BISECTED and not is_less
+        if good:
+            return found
     turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
     best = worth_following(_bisected(level, tasks, depth))[0]
