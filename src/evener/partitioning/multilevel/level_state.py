@@ -231,9 +231,9 @@ def starting_blocks(
         found, good = _by_distance(level, points, task, depth)
         if good and points is None:
             # Hops mislead in long tubes: there a bisection cuts less, even before refinement.
-            halved = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed)
-            is_less = cut_of(level, halved) < cut_of(level, found[0].part)
-            good = task.contract.k > MOST_BISECTED and not is_less
+            good = task.contract.k > MOST_BISECTED and cut_of(level, found[0].part) <= cut_of(
+                level, recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed)
+            )
         if good:
             return found
     turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
