@@ -45,6 +45,7 @@ PAGES = {
     DOCS / "results" / "gpu.md": {"gpu": "gpu.table"},
     DOCS / "results" / "few_blocks.md": {"few_blocks": "few_blocks.table"},
     DOCS / "results" / "small_meshes.md": {"small_meshes": "small_meshes.table"},
+    DOCS / "results" / "splitting.md": {"splitting": "splitting.table"},
     DOCS / "results" / "streams.md": {"streams": "streams.table"},
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "results" / "larger.md": {
