@@ -210,7 +210,14 @@ def _blocks_of(divided: Blocks) -> Partition | DividedEdges:
     """Return the partition of a plan; for a plan of edges, with the edges that it divides."""
     if isinstance(divided, Plan):
         return divided.partition
-    return DividedEdges.by(divided) if isinstance(divided, EdgePlan) else divided
+    if isinstance(divided, EdgePlan):
+        return DividedEdges.by(divided)
+    if not isinstance(divided, Partition | DividedEdges):
+        raise UsageError(
+            f"{shown(divided)} is neither a plan nor a partition",
+            hint="`plan`, `split`, `read_plan` and `read_edge_plan` return plans.",
+        )
+    return divided
 
 
 def _own_devices(comm: Comm | None, k: int) -> range:

@@ -66,7 +66,9 @@ HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
-WINDOW_TURNS = 2
+# By preset. The second turn lowers the cut of 3-D grids by 1.7 % and takes half as long as all
+# else.
+WINDOW_TURNS = {"fast": 1, "default": 2, "strong": 2}
 # Minimum and maximum factor of the next cluster size, if the graph takes too much memory.
 LARGER, MUCH_LARGER = 1.25, 2.5
 
@@ -305,7 +307,8 @@ def blocks_of_clusters(
     borders, within = _borders(graph, small, part, limits.k, options)
     effort = RefineOptions(options.preset, options.objective, options.seed)
     if within.window:
-        refine_windows(borders, limits, within.window, WINDOW_TURNS, effort)
+        turns = WINDOW_TURNS[options.preset]
+        refine_windows(borders, limits, within.window, turns, effort)
         return SlicedBlocks(borders.all_blocks())
     refined = refine_borders(borders, limits, within, options.turns, effort)
     return SlicedBlocks(borders.all_blocks(), int((~refined).sum()) if within.groups > 1 else 0)

@@ -52,7 +52,7 @@ class GhostExchange:
         return state_of(cast(Engine, self.engine), numbers)
 
     def begin(self) -> None:
-        """Do nothing: the first values of ghosts are needed by none."""
+        """Do nothing: each device computes the first values of its ghosts."""
 
     def dense_superstep(self, _: int) -> int:
         """Compute a superstep of the dense schedule; return the number of values received."""
