@@ -49,5 +49,5 @@ def test_what_cannot_be_run(program, message):
             ev.run_program(program, graph, blocks)
         with pytest.raises(ev.UsageError, match="supersteps must be at least 1, not 0"):
             ev.run_program("wcc", graph, blocks, most=0)
-    with pytest.raises(ev.UsageError, match="'mesh.plan' is neither a plan nor a partition"):
+    with pytest.raises(ev.UsageError, match=r"'mesh\.plan' is neither a plan nor a partition"):
         ev.run_program("wcc", graph, "mesh.plan")
