@@ -20,7 +20,8 @@ from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import Solver, VertexProgram, parameters_of
 from evener.running.engine.recording import DeviceRun, Reordering
 from evener.running.engine.states import RunState
-from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
+from evener.running.engine.step_counts import DeviceEngine
+from evener.running.engine.supersteps import Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.locality.adapting import AdaptiveDevice, ordered, process_cores

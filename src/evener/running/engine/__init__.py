@@ -12,7 +12,7 @@ engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
 cuda_engine.py      engines on a CUDA device; cuda_base.py: their base; cuda_*.py: one for each
                     schedule, with templates *_cuda_kernels.py; device_cuda_kernels.py: the device
-step_counts.py      counters of both kinds of engines
+step_counts.py      DeviceEngine: what both kinds of engines have in common
 recording.py        times of supersteps
 states.py           RunState: the data from which a run is continued
 supersteps.py       SuperstepLoop: the engines of many devices in the same superstep; what they

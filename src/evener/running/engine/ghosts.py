@@ -8,7 +8,7 @@ from each device; before a superstep that pulls, owners send values and frontier
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -17,10 +17,8 @@ from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.recording import StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
+from evener.running.engine.step_counts import DeviceEngine
 from evener.running.local_graphs import LocalGraph
-
-if TYPE_CHECKING:
-    from evener.running.engine.supersteps import DeviceEngine
 
 
 class GhostExchange:

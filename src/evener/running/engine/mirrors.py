@@ -16,7 +16,7 @@ seen, so a message contains only values that differ, and no value is sent back t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +27,10 @@ from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
 from evener.running.engine.recording import StepRecorder
 from evener.running.engine.states import RunState, restore
+from evener.running.engine.step_counts import DeviceEngine
 from evener.running.halos import Op
 from evener.running.local_graphs import LocalGraph
 from evener.running.sparse import SparseReduce
-
-if TYPE_CHECKING:
-    from evener.running.engine.supersteps import DeviceEngine
 
 Numbers = npt.NDArray[Any]
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any, NamedTuple, Protocol
-
-import numpy.typing as npt
+from typing import NamedTuple
 
 from evener.running.comm import Comm
 from evener.running.engine import atomics_kernels as places
@@ -21,12 +19,11 @@ from evener.running.engine.engine import MOST
 from evener.running.engine.ghosts import GhostExchange
 from evener.running.engine.mirrors import MirrorExchange
 from evener.running.engine.near import NearLinks
-from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState
+from evener.running.engine.step_counts import DeviceEngine
 from evener.running.local_graphs import LocalGraph
 
-Numbers = npt.NDArray[Any]
 Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left
 # Called after each superstep with its number, how to get the state, and what was recorded; returns
 # whether to stop there.
@@ -45,34 +42,6 @@ class Stretch(NamedTuple):
 
 
 WHOLE = Stretch()
-
-
-class DeviceEngine(Protocol):
-    """Protocol of an engine, on threads of a CPU or on a CUDA device; see Engine."""
-
-    program: VertexProgram
-    parameters: tuple[float, ...]
-    control: Numbers
-
-    @property
-    def values(self) -> Numbers: ...  # noqa: D102
-    @property
-    def shared_values(self) -> Numbers: ...  # noqa: D102
-    @property
-    def payloads(self) -> Numbers: ...  # noqa: D102
-    @property
-    def change(self) -> float: ...  # noqa: D102
-    @property
-    def edges(self) -> int: ...  # noqa: D102
-    @property
-    def has_ended(self) -> bool: ...  # noqa: D102
-    def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None: ...  # noqa: D102
-    def compile(self) -> None: ...  # noqa: D102
-    def advance(self, most: int) -> None: ...  # noqa: D102
-    def take_marked(self) -> tuple[Numbers, Numbers]: ...  # noqa: D102
-    def deliver(self, targets: Numbers, received: Numbers) -> None: ...  # noqa: D102
-    def show(self, flags: Numbers) -> None: ...  # noqa: D102
-    def see(self, flags: Numbers) -> None: ...  # noqa: D102
 
 
 class SuperstepLoop:
