@@ -179,7 +179,7 @@ def figures(lines):
 KINDS = {
     "grids": lambda name: name.startswith(("grid", "triangulated")),
     "periodic grids": lambda name: name.startswith("periodic"),
-    "meshes, matrices, graphs": lambda name: "/" in name or name.startswith("delaunay"),
+    "meshes, matrices, graphs": lambda name: "/" in name or name.startswith(("delaunay", "cells")),
 }
 
 if __name__ == "__main__":

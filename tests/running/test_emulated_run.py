@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import evener as ev
 from evener.errors import InputError, UsageError
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.random_graphs import rmat
@@ -152,3 +153,12 @@ def test_on_edges_the_longest_list_is_that_of_a_device():
     )
     speeds = np.array([1e6, 4e6] * 2)
     assert found.computing[0] == pytest.approx(100 / 0.01 / speeds + 1e-5)
+
+
+def test_plans_of_vertices_and_of_edges_run_as_their_partitions():
+    machine, program = VirtualMachine(platform(3)), APPS["bfs"].program
+    plan, edges = ev.plan(GRAPH, platform(3)), ev.split(GRAPH, platform(3))
+    for whole, divided in ((plan, plan.partition), (edges, DividedEdges.by(edges))):
+        found, expected = (machine.run(program, GRAPH, one) for one in (whole, divided))
+        assert np.array_equal(found.values, expected.values)
+        assert found.seconds == expected.seconds

@@ -334,6 +334,9 @@ def test_bytes_of_shares_are_those_that_are_made(seed, of):
     needed = counted(graph, given, APPS["pagerank"].program)
     shares = edge_shares(graph, given)
     assert [one.graph for one in needed] == [shares[d].nbytes for d in range(4)]
+    alone = divided(graph, 1, of, seed)
+    (needed,) = counted(graph, alone, APPS["pagerank"].program)
+    assert needed.graph == edge_shares(graph, alone)[0].nbytes
 
 
 @pytest.mark.parametrize("app", ["pagerank", "bfs", "wcc", "spmv"])

@@ -1,5 +1,7 @@
 """Programs on blocks of edges: the same answers as with blocks of vertices, and SciPy's."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from evener.running.checkpoints import Checkpoints
 from evener.running.devices import Cuda
 from evener.running.distributed import write_distributed
 from evener.running.edge_shares import DividedEdges, edge_shares
+from evener.running.engine.engine import Engine
 from evener.running.engine.program import VertexProgram
 from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
@@ -109,6 +112,18 @@ def test_programs_of_all_vertices_at_once_push_and_pull():
     graph = drawn(2)
     found = run_program(LARGEST, graph, divided(graph, 3))
     assert np.array_equal(found.values, alone(LARGEST, graph).values)
+
+
+@pytest.mark.parametrize("program", [pagerank.PROGRAM, bfs.PROGRAM])
+def test_a_run_leaves_no_engine_in_memory(program):
+    graph = drawn(4)
+    gc.collect()
+    gc.disable()
+    try:
+        run_program(program, graph, divided(graph, 2), most=2)
+        assert not any(isinstance(one, Engine) for one in gc.get_objects())
+    finally:
+        gc.enable()
 
 
 def test_halt_sees_the_change_of_all_devices():

@@ -76,10 +76,10 @@ def edge_shares(
 ) -> dict[int, LocalGraph]:
     """Return the parts of the given devices (all k by default) by device number.
 
-    divided: a plan of the graph's edges or arcs, or another partition of them. An arc is on the
-    device of its edge, or of the first such edge if the edge is repeated. Raises InputError if the
-    partition has another number of edges, if an arc is not among its edges, or if a device does not
-    exist.
+    divided: a plan of the graph's edges or arcs, or DividedEdges with another partition. An arc is
+    on the device of its edge, or of the first such edge if the edge is repeated. Raises InputError
+    if the partition has another number of edges, if an arc is not among its edges, or if a device
+    does not exist.
     """
     divided = DividedEdges.by(divided)
     k, n = divided.partition.k, graph.n

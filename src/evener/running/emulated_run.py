@@ -21,17 +21,16 @@ from evener.arrays import FloatArray
 from evener.errors import InputError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.plans.edge_plan import EdgePlan
 from evener.plans.exchange_costs import ExchangeCosts, Quotient
 from evener.plans.partition import Partition
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import seconds_at
 from evener.running.distributing import distribute
-from evener.running.edge_shares import DividedEdges, edge_shares
+from evener.running.edge_shares import edge_shares
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.recording import Superstep
-from evener.running.executing import run_on_parts
+from evener.running.executing import Blocks, blocks_of, run_on_parts
 from evener.running.local_graphs import LocalGraph
 from evener.running.on_device import RunWatch, wanted_arcs
 from evener.running.program_run import ProgramRun
@@ -164,7 +163,7 @@ class VirtualMachine:
         self,
         program: VertexProgram | Solver,
         graph: Graph | DirectedGraph,
-        divided: Partition | DividedEdges | EdgePlan,
+        divided: Blocks,
         *,
         most: int = MOST,
         parameters: Mapping[str, float] | None = None,
@@ -172,11 +171,11 @@ class VirtualMachine:
     ) -> EmulatedMachineRun:
         """Run a program on this machine, block b on device b, for up to `most` supersteps.
 
-        divided: blocks of vertices, or of edges. With blocks of edges, a superstep has two rounds
+        divided: as for run_program. With blocks of edges, a superstep has two rounds
         of messages, to masters and from masters, so latencies count twice, and all copies of a
         vertex are visited. Raises UsageError if the numbers of devices and blocks differ.
         """
-        blocks = divided if isinstance(divided, Partition) else DividedEdges.by(divided)
+        blocks = blocks_of(divided)
         k = blocks.k if isinstance(blocks, Partition) else blocks.partition.k
         if k != self.platform.k:
             raise UsageError(

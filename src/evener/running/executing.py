@@ -1,7 +1,8 @@
 """Runs a vertex program on all devices of a plan: each device is a thread or an MPI rank.
 
-The blocks of a plan are of vertices or of edges. Only two things depend on that: how the parts of
-the graph are made (`_parts_of`), and what devices exchange (engine/supersteps.py).
+The blocks of a plan are of vertices or of edges. This decides how the parts of the graph are made
+(`_parts_of`), which engine computes (on_device.py), what devices exchange (engine/supersteps.py),
+and which options are refused (`_check`).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def run_program(
     are those that `evener run -o` writes. If `most` is None, the app's default number applies, or
     the program runs until it ends by itself.
 
-    divided: a plan or partition of vertices, or a plan or partition of edges, as for `edge_shares`.
+    divided: a Plan or Partition of vertices; or an EdgePlan or DividedEdges, as for `edge_shares`.
 
     comm: a Comm with a rank for each device, or MPI processes that may have several devices each;
     all ranks call this. None: devices are threads of this process.
@@ -81,14 +82,15 @@ def run_program(
         program = app.program if app.program_for is None else app.program_for(graph)
         most = app.iterations if most is None else most
     most = supersteps_of(program, most)
-    blocks = _blocks_of(divided)
-    on_edges = isinstance(blocks, DividedEdges)
-    k = blocks.partition.k if isinstance(blocks, DividedEdges) else blocks.k
-    _check(program, devices, watch, on_edges=on_edges)
+    blocks = blocks_of(divided)
+    if isinstance(blocks, DividedEdges):
+        k, whole = blocks.partition.k, None
+    else:
+        k, whole = blocks.k, (graph, blocks)
+    _check(program, devices, watch, on_edges=whole is None)
     _check_numbers(devices, comm, k)
     if watch.checkpoints is not None or watch.resume is not None:
         identify(program, graph, watch.checkpoints, watch.resume, parameters or {})
-    whole = None if isinstance(blocks, DividedEdges) else (graph, blocks)
     task = DeviceTask.of(program, most, parameters, devices, watch, whole)
     began = time.perf_counter()
     parts = _parts_of(graph, blocks, wanted_arcs(program), _own_devices(comm, k))
@@ -110,11 +112,15 @@ def run_on_parts(
 ) -> ProgramRun:
     """Run a program on the parts of a graph: all of them, or those that the ranks have read.
 
-    parts: of all devices, which are threads of this process; or RankParts with `comm`, of whose
-    ranks none has the whole graph. They contain the arcs that `wanted_arcs` names. Other arguments
-    as for run_program. Raises UsageError if the run has checkpoints or is to be rebalanced, because
+    parts: those of all devices; without `comm`, devices are threads of this process. Or RankParts
+    with `comm`: each rank has only the parts that it has read. Parts contain the arcs that
+    `wanted_arcs` names. Other arguments as for run_program. Raises UsageError as run_program does,
+    for RankParts without `comm`, and if the run has checkpoints or is to be rebalanced, because
     these need the whole graph.
     """
+    most = supersteps_of(program, most)
+    if comm is None and isinstance(parts, RankParts):
+        raise UsageError("parts that ranks have read run only on these ranks: pass `comm`")
     by_device = parts.parts if isinstance(parts, RankParts) else dict(enumerate(parts))
     k = len(parts.sizes) if isinstance(parts, RankParts) else len(parts)
     if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
@@ -206,8 +212,11 @@ def _check_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
         raise UsageError(f"{comm.size} ranks cannot run {k} blocks: each rank is one device")
 
 
-def _blocks_of(divided: Blocks) -> Partition | DividedEdges:
-    """Return the partition of a plan; for a plan of edges, with the edges that it divides."""
+def blocks_of(divided: Blocks) -> Partition | DividedEdges:
+    """Return the partition of a plan; for a plan of edges, with the edges that it divides.
+
+    Raises UsageError for anything else.
+    """
     if isinstance(divided, Plan):
         return divided.partition
     if isinstance(divided, EdgePlan):
@@ -215,7 +224,8 @@ def _blocks_of(divided: Blocks) -> Partition | DividedEdges:
     if not isinstance(divided, Partition | DividedEdges):
         raise UsageError(
             f"{shown(divided)} is neither a plan nor a partition",
-            hint="`plan`, `split`, `read_plan` and `read_edge_plan` return plans.",
+            hint="`plan`, `split`, `read_plan` and `read_edge_plan` return plans; "
+            "DividedEdges(partition, of) is a partition of edges.",
         )
     return divided
 

@@ -249,14 +249,19 @@ def bytes_on_edges(
 
 
 def _size(device: int, copies: Copies, n_edges: int, graph: GraphSize) -> PartSize:
-    """Return the size of a share, with masters counted as own vertices and mirrors as ghosts."""
+    """Return the size of a device's part of divided edges.
+
+    Masters count as own vertices, those with mirrors as boundary vertices; mirrors as ghosts.
+    """
     k = copies.k
     mirrors = {q: int(count) for q, count in enumerate(np.diff(copies.starts[device])) if count}
     sent = {q: int(own.size) for q in range(k) if (own := copies.between(device, q)).size}
     n_mirrors = sum(mirrors.values())
     masters = int(copies.vertices[device]) - n_mirrors
     arcs = (2 * n_edges,) if graph.symmetric else (n_edges, n_edges)
-    return PartSize(k, masters, n_mirrors, arcs, mirrors, sent, masters)
+    lists = [np.empty(0, np.int64), *(copies.between(device, q) for q in sent)]
+    shared = int(np.unique(np.concatenate(lists)).size)
+    return PartSize(k, masters, n_mirrors, arcs, mirrors, sent, shared)
 
 
 def _bytes_of_share(
@@ -271,7 +276,10 @@ def _bytes_of_share(
         arrays = program.bytes_held(size.n_local, size.n_local, size.arcs[0], weighs)
     else:
         arrays = engine_bytes(whole._replace(k=1), graph, program, cores)
-    if isinstance(program, Solver) or program.schedule == "dense":
+    if isinstance(program, Solver):
+        arrays += size.n_boundary * kind.itemsize  # factors of rows whose sums are reduced
+        halo = halo_bytes(size, [Held(kind, exchanged=True, reduced=True)])
+    elif program.schedule == "dense":
         arrays += size.n_local * kind.itemsize  # sums
         halo = halo_bytes(size, [Held(kind, exchanged=True, reduced=True)])
     else:
@@ -288,7 +296,9 @@ def _bytes_of_share(
 def _share_bytes(size: PartSize, graph: GraphSize) -> int:
     """Return what LocalGraph.nbytes would be if edges are divided."""
     degree = np.dtype(signed(graph.arcs)).itemsize
-    vertices = size.n_local * (NUMBER + degree) + (size.k + 1) * NUMBER
+    vertices = (size.k + 1) * NUMBER
+    if size.k > 1:  # a device that has the whole graph stores neither numbers nor degrees
+        vertices += size.n_local * (NUMBER + degree)
     offsets = sum((size.n_local + 1) * np.dtype(unsigned(count)).itemsize for count in size.arcs)
     arcs = sum(size.arcs) * (INDEX + graph.weight)
     return vertices + offsets + arcs + INDEX * sum(size.sent_counts.values())

@@ -23,7 +23,7 @@ UNSIGNED = 2**32  # from this number on, uint32 is too short
 
 
 class LocalArcs(NamedTuple):
-    """Arcs of a device's own vertices, in CSR form and in the graph's order.
+    """Arcs of a device's vertices with rows (LocalGraph.n_rows), in CSR form, in the graph's order.
 
     offsets (m + 1,) uint32, or uint64 from 2^32 arcs on; ends (arcs,) uint32: local numbers of the
     other ends; weights (arcs,) or None.

@@ -97,7 +97,7 @@ class DeviceTask:
 def run_on_device(task: DeviceTask, parts: Mapping[int, LocalGraph], comm: Comm) -> ProgramRun:
     """Run the task on this rank's part; return the result of all devices.
 
-    Unexpected errors name the device.
+    parts: those of this process, by device. Unexpected errors name the device.
     """
     local, devices, watch = parts[comm.rank], task.devices, task.watch
     try:
@@ -114,9 +114,9 @@ def _computed(task: DeviceTask, comm: Comm, local: LocalGraph, on: Any) -> Devic
     """Run the task's supersteps on a device's ThreadPool or CudaDevice `on`."""
     program, watch, most = task.program, task.watch, task.most
     tell = watch.tell if comm.rank == 0 else None
-    told: Reordering | None = None
+    reordering: Reordering | None = None
     if watch.locality == "on":
-        local, told = ordered(local)
+        local, reordering = ordered(local)
     start = start_of(watch.resume, local)
     with writing(watch.checkpoints, comm, local, start) as writer:
 
@@ -139,7 +139,7 @@ def _computed(task: DeviceTask, comm: Comm, local: LocalGraph, on: Any) -> Devic
             return adaptive.run(local, start, keep)
         if watch.rebalancing is None or task.whole is None:
             made = segment(local, start, keep)
-            return replace(made, owned=local.owned, reordering=told) if told else made
+            return replace(made, owned=local.owned, reordering=reordering) if reordering else made
         how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
         return MovingDevice(comm, watch.rebalancing, how, *task.whole).run(local, start, keep)
 

@@ -66,8 +66,8 @@ HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
-# By preset. The second turn lowers the cut of 3-D grids by 1.7 % and takes half as long as all
-# else.
+# By preset. A second turn lowers the cut of 3-D grids by 1.7 % and takes half the time of all that
+# was done before.
 WINDOW_TURNS = {"fast": 1, "default": 2, "strong": 2}
 # Minimum and maximum factor of the next cluster size, if the graph takes too much memory.
 LARGER, MUCH_LARGER = 1.25, 2.5

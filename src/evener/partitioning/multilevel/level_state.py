@@ -224,7 +224,8 @@ def starting_blocks(
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: number of the level, 0 for
     the whole graph, on which limits are satisfied exactly. trusting: use only k-means if rounding
-    shows that its blocks are good; without points, only for more than MOST_BISECTED blocks.
+    shows that its blocks are good; without points, only for more than MOST_BISECTED blocks, and if
+    one bisection does not cut less.
     """
     found: list[Placed] = []
     if trusting:

@@ -82,7 +82,7 @@ def products(
         sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
         if on_edges:
             steps.halo.reduce(sums, "sum")
-            sums[m:] = 1.0  # of mirrors, which are not divided
+            sums[m:] = 1.0  # rows of mirrors are not divided here
         factors = reciprocals(sums)
         del sums  # frees its memory
     # Rows with mirrors are multiplied by their factors once their sums are reduced.

@@ -58,7 +58,8 @@ class EngineRun:
 class Engine(StepCounts):
     """A program on one device's part of a graph; values and frontier persist between calls.
 
-    values (n_local,): of own vertices and ghosts. work: the schedule's arrays. control: the
+    values (n_local,): of own vertices and ghosts; if edges are divided, all copies count as own
+    vertices (see LocalSizes). work: the schedule's arrays. control: the
     schedule's numbers; the template defines their indices. Raises InputError for parameters that
     the program does not have, for weights that it cannot use, for an inconsistent part, and, with
     file and line, for functions that do not compile.
@@ -270,7 +271,7 @@ def check_part(local: LocalGraph) -> None:
     if wrong:
         raise InputError(
             f"the part of device {local.rank} is inconsistent: {wrong[0]}",
-            hint="Make the parts with ev.distribute.",
+            hint="Make the parts with ev.distribute or ev.edge_shares.",
         )
     _checked.add(local)
 

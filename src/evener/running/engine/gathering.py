@@ -25,7 +25,6 @@ class DenseRange:
     """Own vertices first to end - 1 of an engine with the dense schedule, computed separately."""
 
     def __init__(self, engine: Engine, first: int, end: int) -> None:
-        self._engine = engine
         into = arcs_of_range(engine.into, first, end)
         out = into if engine.out is engine.into else arcs_of_range(engine.out, first, end)
         sizes = engine.sizes._replace(n_owned=end - first)
@@ -39,9 +38,11 @@ class DenseRange:
             work._replace(even=work.even[first:end], changes=self._changes),
         )
 
-    def compute(self) -> float:
-        """Compute these vertices in the next superstep; return the sum of their changes."""
-        engine = self._engine
+    def compute(self, engine: Engine) -> float:
+        """Compute these vertices in the engine's next superstep; return the sum of their changes.
+
+        The engine is not stored: it stores this object, and a cycle would keep its memory.
+        """
         step = int(engine.control[STEP])
         engine.control[MOST_STEPS] = step + 1
         given = *self._given, self._work[step & 1], engine.control, engine.parameters
@@ -98,9 +99,9 @@ class GatherEngine(Engine):
     def gather(self) -> None:
         """Compute masters without mirrors.
 
-        Sets `sums` of other vertices to what arrives here for them.
+        For other vertices, set `sums` to the combined messages along this device's arcs.
         """
-        self._change = self._interior.compute()
+        self._change = self._interior.compute(self)
         self.pool.run(self._gathering_kernels.gather, self.sync, *self._gathering())
 
     def apply(self) -> None:

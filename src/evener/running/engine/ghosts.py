@@ -42,7 +42,7 @@ class GhostExchange:
         halo.sparse_of(engine.program.dtype)
 
     def restore(self, start: RunState) -> None:
-        """Restore the state of the device's vertices in an engine that has computed nothing yet."""
+        """Restore own vertices' state in an engine that has computed nothing yet. Collective."""
         restore(cast(Engine, self.engine), self.steps.halo, start)  # CUDA devices do not resume
 
     def state(self, numbers: Mapping[str, int]) -> RunState:
@@ -85,7 +85,7 @@ class GhostExchange:
     def deliver(self) -> int:
         """Send values of ghosts that changed to their owners, unless the superstep pulled.
 
-        Returns the number of values received, also by `send_frontier`.
+        Returns the number of values received; after a pull, those that `send_frontier` received.
         """
         engine, steps, received = self.engine, self.steps, 0
         if engine.program.schedule == "frontier" and self._has_pulled():

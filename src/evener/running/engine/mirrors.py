@@ -44,10 +44,6 @@ class MirrorExchange:
     def __init__(self, steps: StepRecorder, local: LocalGraph, engine: DeviceEngine) -> None:
         self.steps, self.local, self.engine = steps, local, cast(Engine, engine)
         self._schedule = engine.program.schedule
-        self._flags = np.empty(0, np.uint8)  # who is in the frontier
-        self._own_degrees: Numbers = local.degrees[: local.n_owned]
-        self._left = int(self._own_degrees.sum())  # arcs of masters that were not yet pushed
-        self._scouted = 0  # arcs that leave this device's active masters
 
     def prepare(self) -> None:
         """Allocate buffers before the clock starts."""
@@ -56,10 +52,16 @@ class MirrorExchange:
         program, identity = self.engine.program, self.engine.kernels.IDENTITY
         self._updates = ChangedValues(self.local, program.dtype, identity, self.steps)
         if self._schedule == "frontier":
-            self._flags = np.zeros(self.local.n_local, np.uint8)
+            self._flags = np.zeros(self.local.n_local, np.uint8)  # who is in the frontier
+            self._own_degrees: Numbers = self.local.degrees[: self.local.n_owned]
+            self._left = int(self._own_degrees.sum())  # arcs of masters that were not yet pushed
+            self._scouted = 0  # arcs that leave this device's active masters
 
     def restore(self, start: RunState) -> None:
-        """Restore the state of the masters, and mirrors, in an engine that has computed nothing."""
+        """Restore a state in an engine that has computed nothing yet. Collective.
+
+        start: of the masters, whose mirrors get it, too, except in the dense schedule.
+        """
         engine, m = self.engine, self.local.n_owned
         if self._schedule == "dense":
             engine.advance(0)
@@ -77,7 +79,7 @@ class MirrorExchange:
         self._left = start.numbers.get("left", 0) if self.steps.comm.rank == 0 else 0
 
     def state(self, numbers: Mapping[str, int]) -> RunState:
-        """Return the state of the masters. numbers: totals of the whole run.
+        """Return the state of the masters. numbers: totals of the whole run. Collective.
 
         A vertex is active if it is active on any device.
         """
@@ -170,7 +172,7 @@ class MirrorExchange:
             return
         before = self._read(targets)
         self.engine.deliver(targets, values)
-        is_new = (before != self._read(targets)) & ~np.isnan(before)  # which stays
+        is_new = (before != self._read(targets)) & ~np.isnan(before)  # NaN stays NaN
         self._flags[targets[is_new]] = 1
 
 
@@ -231,7 +233,7 @@ class ChangedValues:
     def _changed(self, seen: Numbers, now: Numbers) -> Numbers:
         """Store the new values; return where they differ from those seen before."""
         with self._steps.timed("packing"):
-            changed = np.flatnonzero((seen != now) & ~np.isnan(seen))  # which stays
+            changed = np.flatnonzero((seen != now) & ~np.isnan(seen))  # NaN stays NaN
             seen[changed] = now[changed]
         return changed
 

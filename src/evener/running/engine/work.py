@@ -50,7 +50,10 @@ class Vertices(NamedTuple):
 
 
 class ArcsOf(NamedTuple):
-    """Arcs of the own vertices; weights are empty for a program that does not use them."""
+    """Arcs of the vertices with rows (LocalGraph.n_rows).
+
+    Weights are empty for a program that does not use them.
+    """
 
     offsets: Numbers
     ends: Numbers
