@@ -205,12 +205,12 @@ class ChangedValues:
         self._up = SparseReduce(steps.comm, places, mirrors, kind)
         self._down = SparseReduce(steps.comm, mirrors, places, kind)
         self._known = np.full(self._mirrors.size, unknown, kind)  # by the masters, of mirrors here
-        self._told = np.full(self._mirrored.size, unknown, kind)  # to mirrors, of masters here
+        self._sent = np.full(self._mirrored.size, unknown, kind)  # to mirrors, of masters here
 
     def know(self, read: Read) -> None:
         """Assume that all other copies have the engine's present values."""
         self._known[:] = read(self._mirrors)
-        self._told[:] = read(self._mirrored)
+        self._sent[:] = read(self._mirrored)
 
     def up(self, read: Read, deliver: Deliver) -> int:
         """Send values of mirrors that changed to their masters.
@@ -219,15 +219,15 @@ class ChangedValues:
         """
         changed = self._changed(self._known, read(self._mirrors))
         found = self._swapped(self._up, changed, self._first, self._known)
-        return self._delivered(found, self._told, 0, lambda at: self._mirrored[at], deliver)
+        return self._delivered(found, self._sent, 0, lambda at: self._mirrored[at], deliver)
 
     def down(self, read: Read, deliver: Deliver) -> int:
         """Send values of masters that changed to their mirrors.
 
         Returns the number of values received.
         """
-        changed = self._changed(self._told, read(self._mirrored))
-        found = self._swapped(self._down, changed, 0, self._told)
+        changed = self._changed(self._sent, read(self._mirrored))
+        found = self._swapped(self._down, changed, 0, self._sent)
         return self._delivered(found, self._known, self._first, lambda at: at, deliver)
 
     def _changed(self, seen: Numbers, now: Numbers) -> Numbers:
