@@ -114,17 +114,39 @@ def test_programs_of_all_vertices_at_once_push_and_pull():
     assert np.array_equal(found.values, alone(LARGEST, graph).values)
 
 
+def engines():
+    """Return the engines in memory; the type of a dead weak proxy is asked, not its class."""
+    return [one for one in gc.get_objects() if issubclass(type(one), Engine)]
+
+
 @pytest.mark.parametrize("program", [pagerank.PROGRAM, bfs.PROGRAM])
 def test_a_run_leaves_no_engine_in_memory(program):
     graph = drawn(4)
     gc.collect()
+    before = engines()
     gc.disable()
     try:
         run_program(program, graph, divided(graph, 2), most=2)
-        kinds = {type(one) for one in gc.get_objects()}  # of a dead weak proxy, too
-        assert not any(issubclass(kind, Engine) for kind in kinds)
+        assert engines() == before
     finally:
         gc.enable()
+
+
+def test_a_program_that_does_not_compile_leaves_no_engine_in_memory():
+    """Numba keeps the error that it raised, and would keep what its traceback refers to."""
+
+    def init(vertex):
+        return vertex.nothing
+
+    graph = drawn(4)
+    gc.collect()
+    before = engines()
+    with pytest.raises(InputError, match="init"):
+        run_program(
+            VertexProgram(init=init, combine="min", dtype="int32"), graph, divided(graph, 2)
+        )
+    gc.collect()
+    assert engines() == before
 
 
 def test_halt_sees_the_change_of_all_devices():

@@ -115,6 +115,7 @@ def compile_error(program: VertexProgram, error: Exception, weight: Any) -> Inpu
 
     Each function is compiled separately, for its argument types. weight: an arc's weight.
     """
+    error = error.with_traceback(None)  # Numba keeps the error, and with it the engine's arrays
     value = np.dtype(program.dtype).type(0)
     sample = dict.fromkeys(("value", "payload", "old", "combined", "infinity"), value)
     sample |= dict.fromkeys(("vertex", "degree", "step", "n"), 0)
