@@ -15,7 +15,7 @@ LINUX = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches proces
 def guarded(tmp_path, states, victim, described=b""):
     """Start two processes and a guard, kill one; both are to end. Return what the guard said."""
     flags = tmp_path / "flags"
-    flags.write_bytes(bytes(3) + described)
+    flags.write_bytes(bytes(7) + described)
     ranks = [
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in "ab"
     ]
@@ -28,7 +28,7 @@ def guarded(tmp_path, states, victim, described=b""):
             stderr=subprocess.PIPE,
             text=True,
         )
-    flags.write_bytes(states + b"\1" + described)
+    flags.write_bytes(states + b"\1" + bytes(4) + described)
     ranks[victim].kill()
     if guard_child.IN_MPI not in states or states[1 - victim] == guard_child.FAILED:
         ranks[1 - victim].kill()
@@ -108,6 +108,48 @@ def test_a_guard_finds_the_ranks_of_a_launcher(victim):
     paths = set(ran.stdout.split())
     assert len(paths) == 1
     assert not Path(paths.pop()).exists()
+
+
+CLOSES = """
+import os, sys, time
+from evener.running import guarding
+guarding.begin()
+flags = guarding._early[0]
+while os.pread(flags.file, 1, flags.ranks) != guarding.WATCHED:
+    time.sleep(0.001)
+time.sleep(0.2)  # the guard opens lifelines
+print(flags.path, flush=True)
+if flags.place == 1:
+    os.close(guarding.LIFELINE)  # as Linux does, long before it reports that the process has ended
+    print("closed", flush=True)
+sys.stdin.read()
+"""
+CLOSED = """
+import os, subprocess, sys
+ranks = []
+for place in (0, 1):
+    stated = {"PMI_RANK": str(place), "MPI_LOCALRANKID": str(place), "MPI_LOCALNRANKS": "2",
+              "PMI_SIZE": "2"}
+    ranks.append(subprocess.Popen(
+        [sys.executable, "-c", sys.argv[1]], env=os.environ | stated, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ))
+for rank in ranks:
+    rank.stdout.readline()
+ranks[1].stdout.readline()
+ranks[0].kill()
+ranks[0].wait()
+ranks[1].kill()
+ranks[1].wait()
+"""
+
+
+@LINUX
+def test_the_rank_whose_lifeline_closed_first_is_the_one_that_was_killed():
+    """Though the other one, which a launcher then ended, was gone before it."""
+    words = [sys.executable, "-c", CLOSED, CLOSES]
+    ran = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    assert ran.stderr == "evener: rank 1 was killed\n"
 
 
 MISSING = """

@@ -6,9 +6,15 @@ rank ends before MPI has started, no launcher ends the ranks that wait for it, s
 
     python guard_child.py FLAGS PID NAME PID NAME ...
 
-FLAGS is an open file with one byte per rank, its state, and a byte that is set when all ranks are
-watched. Lines of text follow once they are known: a hint for the user, then the names of all ranks.
+FLAGS is an open file with one byte per rank, its state, a byte that is set when all ranks are
+watched, and two bytes per rank, the number of its lifeline: a pipe that the rank never closes.
+Lines of text follow once they are known: a hint for the user, then the names of all ranks.
 Alternatively, a fork of the first rank that begins calls `watch_launched` before MPI starts.
+
+Which of two ranks was killed first is known from their lifelines. When a process ends, Linux closes
+its files from the highest number to the lowest: the lifeline before the connection to the launcher,
+which ends the other ranks when it sees that connection closed. That the process itself has ended is
+seen only later; on a busy computer, after the launcher has ended others.
 """
 
 import os
@@ -18,6 +24,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 # States of a rank; 0 before it begins. ENDED: in order; FAILED: after its error message.
 ENDED, FAILED, BEGUN, IN_MPI = 1, 2, 3, 4
@@ -29,18 +36,26 @@ REST = 0.02  # seconds between two checks of the states of the remaining ranks
 PARENT, START = 1, 19  # fields of /proc/PID/stat, counted from the state, which follows the name
 
 
-def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
-    """Return when all ranks have ended, or when one was killed and the others have been ended.
+class Rank(NamedTuple):
+    """A rank's process, its open file (pidfd), which is None if it has ended, and its name."""
 
-    ranks: open files of their processes (pidfd), or None for a rank that has already ended.
-    """
+    pid: int
+    file: int | None
+    name: str
+
+
+def main(flags: int, ranks: list[Rank]) -> None:
+    """Return when all ranks have ended, or when one was killed and the others have been ended."""
     out_of_memory = _kills_for_memory()
+    names = [rank.name for rank in ranks]
     events = select.epoll()
-    watched = {file: place for place, file in enumerate(ranks) if file is not None}
-    for file in watched:
+    watched = {place: rank.file for place, rank in enumerate(ranks) if rank.file is not None}
+    place_of = {file: place for place, file in watched.items()}
+    for file in place_of:
         events.register(file, select.EPOLLIN)
     os.pwrite(flags, WATCHED, len(ranks))
-    gone = [place for place, file in enumerate(ranks) if file is None]
+    gone = [place for place in range(len(ranks)) if place not in watched]
+    awaits_lifelines = not gone
     lost = 0.0  # when a rank ended without the others [s]
     said = ""  # message about it if others wait for it
     while gone or watched:
@@ -56,29 +71,33 @@ def main(flags: int, ranks: list[int | None], names: list[str]) -> None:
                 _tell(flags, names, f"{called[place]} was killed")
                 if _kills_for_memory() > out_of_memory:
                     _say("the computer has run out of memory")
-                _end(events, watched)
+                _end(list(watched.values()))
                 return
         if lost and time.monotonic() > lost + GRACE:
             states = _states(flags, len(ranks))
-            waiting = [file for file, place in watched.items() if states[place] == IN_MPI]
+            waiting = [place for place in watched if states[place] == IN_MPI]
             if waiting and said:
                 _tell(flags, names, said)
                 said = ""
-            for file in waiting:
-                _kill(file)
-                del watched[file]
-                events.unregister(file)
-        # In the order in which they ended.
-        ended = [file for file, _ in events.poll(REST if lost else None)] if watched else []
-        gone = [watched.pop(file) for file in ended]
+            for place in waiting:
+                _kill(watched.pop(place))
+        if awaits_lifelines and 0 not in _states(flags, len(ranks)):  # all have begun
+            awaits_lifelines = False
+            for place, file in enumerate(_lifelines(flags, [rank.pid for rank in ranks])):
+                place_of[file] = place
+                events.register(file, select.EPOLLIN)
+        timeout = REST if lost or awaits_lifelines else None
+        ended = [file for file, _ in events.poll(timeout)] if watched else []
         for file in ended:
             events.unregister(file)
+        places = dict.fromkeys(place_of[file] for file in ended)  # in the order in which they ended
+        gone = [place for place in places if watched.pop(place, None) is not None]
 
 
 def found(
     flags: int, launcher: int, count: int, rank: str, place: str, size: str
-) -> tuple[list[int | None], list[str]] | None:
-    """Return processes and names of the `count` ranks that a launcher has started here, by place.
+) -> list[Rank] | None:
+    """Return the `count` ranks that a launcher has started here, by place.
 
     rank, place, size: names of the environment variables that give the rank among all ranks, the
     place on this computer, and the number of all ranks. A rank that is not found within SEARCH
@@ -86,14 +105,14 @@ def found(
     other ranks; otherwise None is returned.
     """
     end = time.monotonic() + SEARCH
-    seen: dict[int, tuple[int, str]] = {}
+    seen: dict[int, Rank] = {}
     while True:
         others = False
         for pid in _children(launcher):
             try:
                 stated = environment(pid)
                 if int(stated[place]) not in seen:
-                    seen[int(stated[place])] = os.pidfd_open(pid), f"rank {stated[rank]}"
+                    seen[int(stated[place])] = Rank(pid, os.pidfd_open(pid), f"rank {stated[rank]}")
             except (ProcessLookupError, FileNotFoundError):  # the process has ended
                 continue
             except (OSError, KeyError):  # it is unknown whose process this is
@@ -106,8 +125,7 @@ def found(
     if others and any(states[i] not in (ENDED, FAILED) for i in missing):
         return None
     is_alone = os.environ.get(size) == str(count)  # this computer runs all ranks
-    both = [seen.get(i, (None, f"rank {i}" if is_alone else "a rank")) for i in range(count)]
-    return [file for file, _ in both], [name for _, name in both]
+    return [seen.get(i, Rank(0, None, f"rank {i}" if is_alone else "a rank")) for i in range(count)]
 
 
 def start_of(pid: int) -> str:
@@ -140,8 +158,32 @@ def _states(flags: int, count: int) -> bytes:
     return os.pread(flags, count, 0).ljust(count, b"\0")
 
 
+def _lifelines(flags: int, pids: list[int]) -> list[int]:
+    """Return open files of the lifelines of ranks that have begun; none if one cannot be opened."""
+    opened: list[int] = []
+    try:
+        for place, pid in enumerate(pids):
+            number = int.from_bytes(os.pread(flags, 2, lifeline_at(len(pids), place)), "little")
+            opened.append(os.open(f"/proc/{pid}/fd/{number}", os.O_RDONLY | os.O_NONBLOCK))
+    except OSError:  # a rank has just ended, or its files are not to be opened
+        for file in opened:
+            os.close(file)
+        return []
+    return opened
+
+
+def lifeline_at(ranks: int, place: int) -> int:
+    """Return the position in FLAGS of the number of this rank's lifeline, the end to read from."""
+    return ranks + 1 + 2 * place
+
+
+def text_at(ranks: int) -> int:
+    """Return the position in FLAGS of the hint and the names."""
+    return lifeline_at(ranks, ranks)
+
+
 def _lines(flags: int, names: list[str]) -> list[str]:
-    return os.pread(flags, MOST, len(names) + 1).decode(errors="backslashreplace").split("\n")
+    return os.pread(flags, MOST, text_at(len(names))).decode(errors="backslashreplace").split("\n")
 
 
 def _names(flags: int, names: list[str]) -> list[str]:
@@ -160,14 +202,15 @@ def _say(what: str) -> None:
     sys.stderr.flush()  # at once: the launcher, which forwards it, will soon be gone
 
 
-def _end(events: select.epoll, watched: dict[int, int]) -> None:
+def _end(ranks: list[int]) -> None:
     """Wait GRACE seconds for the remaining processes to end, then kill those still running."""
     end = time.monotonic() + GRACE
-    while watched and time.monotonic() < end:
-        for file, _ in events.poll(max(end - time.monotonic(), 0)):
-            del watched[file]
-            events.unregister(file)
-    for file in watched:
+    remaining, events = set(ranks), select.epoll()
+    for file in ranks:
+        events.register(file, select.EPOLLIN | select.EPOLLONESHOT)
+    while remaining and time.monotonic() < end:
+        remaining -= {file for file, _ in events.poll(max(end - time.monotonic(), 0))}
+    for file in remaining:
         _kill(file)
 
 
@@ -202,11 +245,12 @@ def watch_launched(
     try:
         ranks = found(flags, *numbers, *variables)
         if ranks is not None:
-            main(flags, *ranks)
+            main(flags, ranks)
     finally:
         Path(path).unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
     own, *given = sys.argv[1:]
-    main(int(own), [_opened(int(pid)) for pid in given[::2]], given[1::2])
+    pairs = zip(map(int, given[::2]), given[1::2], strict=True)
+    main(int(own), [Rank(pid, _opened(pid), name) for pid, name in pairs])

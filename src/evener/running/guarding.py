@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,9 @@ from evener.running.guard_child import (
     IN_MPI,
     WATCHED,
     environment,
+    lifeline_at,
     start_of,
+    text_at,
     watch_launched,
 )
 
@@ -43,21 +46,23 @@ STATED = (
     ),
 )
 MOST_FILES = 4096  # most files that are open when a process starts
+LIFELINE = 1023  # number of the open file of a lifeline, above those of a launcher and of MPI
 GUARD_NAME = "evener-guard"  # name of the process in ps and top
 
 
 class _Flags(NamedTuple):
-    """A file that ranks and guard share, and this rank's place in it.
-
-    It has one byte for each of `ranks` ranks, its state, and one byte that tells whether the guard
-    watches all of them; then lines of text once they are known: a hint for the user, and the names
-    of all ranks.
-    """
+    """A file that ranks and guard share, as guard_child.py describes it, and this rank's place."""
 
     file: int
     path: Path
     place: int
     ranks: int
+
+    def begun(self) -> None:
+        """Write where this rank's lifeline is, and that the rank has begun."""
+        number = _lifeline().to_bytes(2, "little")
+        os.pwrite(self.file, number, lifeline_at(self.ranks, self.place))
+        self.note(BEGUN)
 
     def note(self, state: int) -> None:
         """Write the state of this rank."""
@@ -87,9 +92,25 @@ def begin() -> None:
         path = Path(tempfile.gettempdir(), name)
         file, is_new = _in_common(path)
         _early.append(_Flags(file, path, place, count))
-        _early[0].note(BEGUN)
+        _early[0].begun()
         if is_new:
             _fork(_early[0], (launcher, count), (stated[0], stated[1], stated[3]))
+
+
+@cache
+def _lifeline() -> int:
+    """Open a pipe that only the end of this process closes; return the end to read from.
+
+    The end to write to gets a high number: files with lower ones close after it.
+    """
+    import fcntl
+    import resource
+
+    end, low = os.pipe()
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, min(limit, LIFELINE + 1) - 1)
+    os.close(low)
+    return end
 
 
 def enter_mpi() -> None:
@@ -139,7 +160,7 @@ class Guard:
         flags = self._flags
         if flags is not None and flags.place == 0:
             lines = [hint, *(printable(names.of(rank)) for rank in self._ranks)]
-            os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
+            os.pwrite(flags.file, "\n".join(lines).encode(), text_at(flags.ranks))
 
     def ends_in_order(self) -> None:
         """Declare that this rank will end normally.
@@ -230,6 +251,7 @@ def _new(near: Any, ranks: Sequence[tuple[int, int]]) -> _Flags:
     place = int(near.Get_rank())
     path = Path(near.bcast(_empty_file() if place == 0 else None))
     found = _Flags(os.open(path, os.O_RDWR), path, place, len(ranks))
+    found.begun()
     found.note(IN_MPI)
     near.Barrier()
     if place == 0:
