@@ -104,26 +104,29 @@ def one_run(tool, graph, machine):
     partition = Partition(result.part, speed.size)
     between = metrics.quotient(graph, partition)
     weight = metrics.block_weights(graph, partition)
-    holds = bool(((weight >= contract.low) & (weight <= contract.high)).all())
-    cut = float(metrics.edge_cut(between))
+    holding = within_limits(graph, partition, contract)
     return {
-        "cut": cut,
+        "cut": float(metrics.edge_cut(between)),
         "max_volume": float(metrics.comm_volumes(between).max()),
         "cpu_s": result.cpu_seconds,
         "worst": round(float((weight / targets).max()), 4),
         "smallest": round(float((weight / targets).min()), 4),
-        "holds": holds,
-        "cut_holding": cut if holds else enforced_cut(graph, partition, contract),
+        "holds": holding is partition,
+        "cut_holding": (
+            math.inf if holding is None else metrics.edge_cut(metrics.quotient(graph, holding))
+        ),
     }
 
 
-def enforced_cut(graph, partition, contract):
-    """Edges cut once every block keeps both limits; infinite where that does not succeed."""
+def within_limits(graph, partition, contract):
+    """The partition, repaired unless every block keeps both limits; None where that fails."""
+    weight = metrics.block_weights(graph, partition)
+    if ((weight >= contract.low) & (weight <= contract.high)).all():
+        return partition
     try:
-        kept = enforce(graph, partition, contract).partition
+        return enforce(graph, partition, contract).partition
     except EvenerError:
-        return math.inf
-    return float(metrics.edge_cut(metrics.quotient(graph, kept)))
+        return None
 
 
 def speeds(machine):

@@ -135,7 +135,7 @@ def test_a_least_cut_whose_borders_do_not_fit_is_counted_from_the_rows(monkeypat
     def short(search, name, blocks, **how):
         if LEAST_CUT not in name:
             raise MemoryShortError("too little memory")
-        seconds.append(turn(search, name, blocks, refined=False).seconds)
+        seconds.append(turn(search, name, blocks, refine=False).seconds)
         raise MemoryShortError("too little memory")
 
     monkeypatch.setattr(BorderSearch, "turn", short)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid
-from evener.planning.makespan.border_search import exchanges_of, refined_by_clusters
+from evener.planning.makespan.border_search import exchanges_of
 from evener.planning.makespan.candidates import CandidateMaker, candidate_of
-from evener.planning.makespan.improvements import refinements
+from evener.planning.makespan.improvements import refined_by_clusters, refinements
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem
 from evener.plans import metrics
 from evener.plans.partition import Partition
@@ -22,9 +22,9 @@ from evener.sliced.recounting import recounted_in_slices
 from evener.sliced.rows import InMemoryGraph
 
 
-def machine(speeds, slow_to_reach):
+def machine(speeds, slow_to_reach, **more):
     """Devices around a switch; those of `slow_to_reach` pay 40 us for a message, others 1."""
-    devices = [Device(f"d{i}", speed) for i, speed in enumerate(speeds)]
+    devices = [Device(f"d{i}", speed, **more) for i, speed in enumerate(speeds)]
     links = [
         Connection((f"d{i}", "switch"), Link(20e-6 if i in slow_to_reach else 0.5e-6, 1e-10))
         for i in range(len(speeds))
@@ -37,22 +37,26 @@ def problem_of(graph, platform, fixed=None):
     return replace(problem, fixed=fixed)
 
 
-@given(st.integers(0, 10**6), st.booleans())
-def test_limits_hold_fixed_vertices_stay_and_figures_are_those_of_the_blocks(seed, weighted):
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_limits_hold_fixed_vertices_stay_and_figures_are_those_of_the_blocks(
+    seed, weighted, capped
+):
     rng = np.random.default_rng(seed)
     graph = delaunay(400, seed % 50)
     if weighted:
         graph = graph.with_(vwgt=rng.integers(1, 5, graph.n))
-    platform = machine([4e8, 1e8, 4e8, 1e8], {0, 2})
+    memory = 0.3 * graph.total_bytes if capped else None
+    platform = machine([4e8, 1e8, 4e8, 1e8], {0, 2}, memory=memory)
     fixed = rng.random(graph.n) < 0.3
     problem = problem_of(graph, platform, fixed)
     part = np.minimum(graph.coords[:, 0] * 4, 3).astype(np.int32)
     first = candidate_of(problem, part)
-    found = refined_by_clusters(first, CandidateMaker(problem), 7)
-    again = refined_by_clusters(first, CandidateMaker(problem), 7)
+    found = refined_by_clusters(first, CandidateMaker(problem), 7, 1)
+    again = refined_by_clusters(first, CandidateMaker(problem), 7, 1)
     assert (found.part == again.part).all()
     assert (found.part[fixed] == part[fixed]).all()
     assert set(found.part) == {0, 1, 2, 3}
+    assert (metrics.block_bytes(graph, Partition(found.part, 4)) <= problem.platform.memories).all()
     told = metrics.predicted_seconds(
         graph, Partition(found.part, 4), platform, problem.workload
     ).makespan
@@ -70,7 +74,7 @@ def test_a_border_is_closed_that_single_moves_leave_open():
     problem = problem_of(graph, machine([8e8, 1e8, 8e8, 1e8], {0, 2}))
     maker, first = CandidateMaker(problem), candidate_of(problem, part)
     plain = refinements(first, maker, EFFORTS["default"], 7, 1)[-1]
-    clusters = refined_by_clusters(first, maker, 7)
+    clusters = refined_by_clusters(first, maker, 7, 1)
     closed = refinements(clusters, maker, EFFORTS["default"], 7, 1)[-1]
     assert closed.seconds < 0.9 * plain.seconds  # 0.86
 

@@ -17,30 +17,21 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, Part
 from evener.errors import MemoryShortError
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Hierarchy, finest, shrink_all
-from evener.partitioning.makespan.gain_state import Prices
-from evener.partitioning.makespan.refine_seconds import faces_of, refine_by
-from evener.partitioning.makespan.seconds_kernels import Bounds
 from evener.planning.makespan.baselines import Baselines, mapped_least_cut
 from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
-from evener.planning.makespan.coarse_search import COARSE_EFFORT, REFINED_VALUES
-from evener.planning.makespan.improvements import refinements
+from evener.planning.makespan.improvements import refined
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem
 from evener.planning.makespan.search import present
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms
 from evener.plans import metrics
 from evener.plans.exchange_costs import Quotient
-from evener.plans.partition import Partition
 from evener.plans.plan import CUT_STAGE, Stage
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.sliced.blocks import SlicedOptions, SmallGraph
 from evener.sliced.border_graph import BorderGraph
 from evener.sliced.rows import SlicedGraph
-
-# Share of its time that the slowest device exchanges, from which on clusters of vertices move, too.
-COSTLY = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,11 +131,11 @@ class BorderSearch:
         return BorderTurn(blocks, stage, 0.0)
 
     def turn(
-        self, name: str, blocks: Part, *, mapped: bool = False, refined: bool = True
+        self, name: str, blocks: Part, *, mapped: bool = False, refine: bool = True
     ) -> BorderTurn:
         """Refine blocks (n_local,); the result is never slower than the given blocks. Collective.
 
-        mapped: whether blocks may first be mapped to other devices, to exchange faster. refined:
+        mapped: whether blocks may first be mapped to other devices, to exchange faster. refine:
         whether vertices may move to other blocks.
         """
         task, small = self.task, self.small
@@ -152,7 +143,7 @@ class BorderSearch:
         borders = BorderGraph.read(task.graph, small, blocks, k, task.sliced)
         part, figures = borders.part, None
         if borders.graph is not None:
-            first, best = self._faster(borders.graph, borders, mapped=mapped, refined=refined)
+            first, best = self._faster(borders.graph, borders, mapped=mapped, refine=refine)
             role = CUT_STAGE if mapped else ""
             figures = replace(best, name=name, role=role).stage(), 1 - best.seconds / first.seconds
             part = best.part
@@ -169,95 +160,20 @@ class BorderSearch:
         return candidate_of(task.problem(borders.graph), borders.part, name)
 
     def _faster(
-        self, graph: Graph, borders: BorderGraph, *, mapped: bool, refined: bool
+        self, graph: Graph, borders: BorderGraph, *, mapped: bool, refine: bool
     ) -> tuple[Candidate, Candidate]:
         """Return two candidates: the given blocks, and the fastest found."""
         task, options = self.task, self.task.options
         problem = replace(task.problem(graph), fixed=borders.fixed)
-        maker, effort = CandidateMaker(problem), EFFORTS[options.preset]
+        maker = CandidateMaker(problem)
         first = candidate_of(problem, borders.part)
         found = [first]
-        if first.used.sum() > 1:
-            if mapped:
-                baselines = Baselines(first, terms=task.terms)
-                found += present(mapped_least_cut(maker, baselines, options, np.inf))
-            if refined:
-                begun = fastest(found)
-                found += refinements(begun, maker, effort, options.seed, 1)
-                if _exchanged_share(begun) >= COSTLY:
-                    by_clusters = present(refined_by_clusters(begun, maker, options.seed))
-                    for one in by_clusters:
-                        found += [one, *refinements(one, maker, effort, options.seed, 1)]
+        if mapped and first.used.sum() > 1:
+            baselines = Baselines(first, terms=task.terms)
+            found += present(mapped_least_cut(maker, baselines, options, np.inf))
+        if refine and first.used.sum() > 1:
+            found += refined(fastest(found), maker, EFFORTS[options.preset], options.seed, 1)
         return first, fastest(found)
-
-
-def _exchanged_share(one: Candidate) -> float:
-    """Return the share of its time that the slowest device spends on exchanges."""
-    last = one.prediction.bottleneck
-    return float(one.prediction.communicate[last] / max(one.seconds, 1e-300))
-
-
-# Mean vertices of a cluster, one after the other. On Delaunay graphs of 2^20 vertices and four GPUs
-# with cores, 16 and 6 brought plans 12 to 17 % slower than those in memory to 3 % faster ones on
-# all of three seeds; 8 or 6 alone on one and two.
-IN_CLUSTER = (16.0, 6.0)
-SHRINK_BY = 3.0  # mean vertices of the level before that a cluster may weigh
-
-
-def refined_by_clusters(one: Candidate, maker: CandidateMaker, seed: int) -> Candidate | None:
-    """Refine the candidate's blocks by moving whole clusters, large ones first.
-
-    For problems without memory limits. None if a block would become empty.
-    """
-    found: Candidate | None = one
-    for vertices in IN_CLUSTER:
-        if found is None:
-            break
-        found = _refined(found, maker, vertices, seed)
-    return found
-
-
-def _refined(one: Candidate, maker: CandidateMaker, vertices: float, seed: int) -> Candidate | None:
-    """Refine the candidate by moving clusters of about this number of vertices."""
-    problem = maker.problem
-    clusters = _clusters(problem, one, vertices)
-    level, costs = clusters.coarsest, problem.costs
-    # A coarse edge weighs its faces.
-    values = 1.0 if problem.workload.of_faces else _values_sent(clusters, one)
-    prices = Prices(
-        replace(
-            costs,
-            per_value=values * costs.per_value,
-            shared_per_value=values * costs.shared_per_value,
-        )
-    )
-    contract = problem.contract(one.loads)
-    bounds = Bounds(
-        level.vwgt, level.vwgt, np.zeros(level.n), contract.low, contract.high, contract.caps
-    )
-    part, _ = refine_by(COARSE_EFFORT, level, clusters.part, bounds, prices, seed, 1)
-    name = f"{one.name}, by clusters of {vertices:g}"
-    return maker.make(name, clusters.on_finest(part, 1), one.loads)
-
-
-def _clusters(problem: MakespanProblem, one: Candidate, vertices: float) -> Hierarchy:
-    """Coarsen the problem's graph inside the candidate's blocks."""
-    graph = problem.weighted
-    work = None if graph.vwgt is None else problem.work
-    level = finest(graph, np.arange(graph.n), work, faces_of(graph, problem.costs), 1)
-    if problem.fixed is not None:
-        level.fixed = np.flatnonzero(problem.fixed)
-    mean = float(level.free_weights.sum()) / max(level.n_free, 1)
-    return shrink_all(level, one.part, np.array([vertices * mean]), 1, SHRINK_BY, 1)
-
-
-def _values_sent(clusters: Hierarchy, one: Candidate) -> float:
-    """Return the mean number of values that a cluster sends to each block it touches."""
-    level = clusters.coarsest
-    small = Graph(level.xadj.astype(np.int64), level.adjncy.astype(np.int32))
-    few = metrics.quotient(small, Partition(clusters.part, one.used.size)).sent.sum()
-    many = one.quotient.sent.sum()
-    return REFINED_VALUES * float(many / few) if few else 1.0
 
 
 class Exchanges(NamedTuple):

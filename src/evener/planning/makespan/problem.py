@@ -221,6 +221,7 @@ class SearchEffort:
     swaps: whether blocks are swapped among identical devices.
     coarse_runs: most plans made on the coarse graph.
     more_refinements: how often a candidate is refined after the first time, at most.
+    by_clusters: whether clusters of vertices move, too, where exchanges cost much.
     refine_effort: a key of evener.partitioning.makespan.refine_seconds.EFFORTS.
     hopeful: sets of devices are tried if their estimate / the best seconds is at most this.
     contracted: whether the graph's vertices are clusters of a larger graph.
@@ -237,6 +238,7 @@ class SearchEffort:
     swaps: bool
     coarse_runs: int
     more_refinements: int
+    by_clusters: bool
     refine_effort: str
     hopeful: float = 1.05
     contracted: bool = False
@@ -248,16 +250,16 @@ EFFORTS = {
     "fast": SearchEffort(
         smaller_sets=False, slab_starts=1, slab_rounds=1, block_starts=0, block_rounds=0,
         objective="cut", preset="fast", epsilon=0.01, swaps=False, coarse_runs=0,
-        more_refinements=0, refine_effort="fast",
+        more_refinements=0, by_clusters=False, refine_effort="fast",
     ),
     "default": SearchEffort(
         smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, block_rounds=0,
         objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=4,
-        more_refinements=2, refine_effort="default",
+        more_refinements=2, by_clusters=True, refine_effort="default",
     ),
     "strong": SearchEffort(
         smaller_sets=True, slab_starts=4, slab_rounds=3, block_starts=1, block_rounds=2,
         objective="max_volume", preset="default", epsilon=0.01, swaps=True, coarse_runs=12,
-        more_refinements=6, refine_effort="strong", hopeful=1.1,
+        more_refinements=6, by_clusters=True, refine_effort="strong", hopeful=1.1,
     ),
 }  # fmt: skip

@@ -42,7 +42,7 @@ from evener.planning.makespan.candidates import (
     stages_of,
 )
 from evener.planning.makespan.coarse_search import CoarseSearch
-from evener.planning.makespan.improvements import DeviceSwaps, refinements
+from evener.planning.makespan.improvements import DeviceSwaps, refined
 from evener.planning.makespan.problem import EFFORTS, MakespanProblem, SearchEffort, order_vertices
 from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_through
 from evener.planning.makespan.slabs import Slabs
@@ -372,7 +372,7 @@ def refined_best(
     several = [one for one in found if one.used.sum() > 1]
     if not several:
         return []
-    return refinements(fastest(several), maker, effort, options.seed, options.threads)
+    return refined(fastest(several), maker, effort, options.seed, options.threads)
 
 
 def refined_baseline(
@@ -393,7 +393,7 @@ def refined_baseline(
     ]
     if not near:
         return []
-    return refinements(fastest(near), maker, effort, options.seed, options.threads)
+    return refined(fastest(near), maker, effort, options.seed, options.threads)
 
 
 def _notes(problem: MakespanProblem, best: Candidate) -> list[str]:

@@ -11,7 +11,7 @@ they are estimates.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,7 +30,6 @@ from evener.planning.makespan.border_search import BorderSearch, BorderTurn, Sli
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.problem import EFFORTS
 from evener.planning.makespan.search import Start, searched, starts_of
-from evener.planning.makespan.size_rounds import SLAB_POWER, law_through
 from evener.planning.makespan.slabs import Slabs
 from evener.plans import metrics
 from evener.plans.partition import Partition
@@ -63,16 +62,15 @@ PROBE_BLOCKS, PROBE_EPSILON = 8, 0.03  # blocks by which the values that a clust
 REFINED_VALUES, OF_CLUSTERS = 0.7, 37.0
 # Plans of clusters whose borders are refined: their number, seconds over the best's, and the share
 # of clusters that are in other blocks. Slabs become faster by more than others.
-MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 3, 1.1, 1.3, 0.02
+MOST_STARTS, START_WITHIN, SLABS_WITHIN, LEAST_APART = 2, 1.1, 1.3, 0.02
 CUT_WITHIN = 1.1  # times the fastest plan's seconds: a least cut that is slower is not refined
-# Slabs that are refined: of so many sets of devices, whose estimate is at most so many times the
-# fastest plan's seconds.
-SLAB_STARTS, HOPEFUL = 2, 1.05
+# Slabs are refined if their estimate is at most so many times the fastest plan's seconds.
+HOPEFUL = 1.05
 MOST_TURNS = 6  # in which the borders of the fastest plan are read
 # Times the fastest plan's seconds: a plan that gained in its last turn goes on up to it. One device
 # is faster than eight now and then, whose borders are not done yet.
 NEXT_WITHIN = 1.1
-MIN_GAIN = 0.002  # relative, in seconds: a turn that gains less is the last
+MIN_GAIN = 0.005  # relative, in seconds: a turn that gains less is the last
 
 
 class SecondsBlocks(NamedTuple):
@@ -145,11 +143,12 @@ def _refined(search: BorderSearch, plans: _Plans) -> tuple[BorderTurn, list[Stag
         with search.where_memory_suffices():
             best = better(search.turn(name, part[small.of]))
     with search.where_memory_suffices():
-        for name, blocks in _slabs(search, best):
-            best = better(search.turn(name, blocks))
+        slabs = _slabs(search, best)
+        if slabs is not None:
+            best = better(search.turn(*slabs))
     least_cut = _least_cut(task, small, plans.cut)
     try:
-        cut = search.turn(LEAST_CUT, least_cut, mapped=True, refined=False)
+        cut = search.turn(LEAST_CUT, least_cut, mapped=True, refine=False)
     except MemoryShortError:
         search.left_out += 1
         cut = search.as_it_is(LEAST_CUT, least_cut)
@@ -172,23 +171,23 @@ def _refined(search: BorderSearch, plans: _Plans) -> tuple[BorderTurn, list[Stag
     return best, stages
 
 
-def _slabs(search: BorderSearch, best: BorderTurn | None) -> Iterator[tuple[str, Part]]:
-    """Yield names and blocks (n_local,) of slabs that may be faster than the best plan. Collective.
+def _slabs(search: BorderSearch, best: BorderTurn | None) -> tuple[str, Part] | None:
+    """Return name and blocks (n_local,) of slabs that may be faster than the best plan. Collective.
 
     Slabs are cut vertex by vertex, because the slab of a slow device may be thinner than a cluster.
-    Yields nothing if the graph has no coordinates.
+    None if no slabs can be faster, or if the graph has no coordinates.
     """
     task, graph = search.task, search.task.graph
     if not graph.dimension:
-        return
+        return None
     targets, coarse = task.terms.contract.targets, search.small.graph
     problem = task.problem(coarse)
     line = line_of(problem.costs, task.platform.speeds, float(graph.n) ** (1 - 1 / graph.dimension))
     slabs, known = _fastest_slabs(search, line, targets)
-    starts = of_root(graph.comm, lambda: _slab_starts(task, coarse, known))
-    for start in starts[:SLAB_STARTS]:
-        if best is None or start.seconds <= HOPEFUL * best.seconds:
-            yield f"{start.name}, slabs", slabs.blocks(line, start.loads)
+    start = of_root(graph.comm, lambda: _slab_start(task, coarse, known))
+    if start is None or (best is not None and start.seconds > HOPEFUL * best.seconds):
+        return None
+    return f"{start.name}, slabs", slabs.blocks(line, start.loads)
 
 
 def _fastest_slabs(
@@ -207,10 +206,10 @@ def _fastest_slabs(
     return tried[best], found[best]
 
 
-def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> list[Start]:
-    """Return initial sizes of slabs, given the exchange of slabs of all devices.
+def _slab_start(task: SlicedTask, coarse: Graph, known: Candidate | None) -> Start | None:
+    """Return the initial sizes of slabs with the lowest estimate, from slabs of all devices.
 
-    Sets of devices are chosen as in `slab_rounds`.
+    Sets of devices are chosen as in `slab_rounds`. None if no set has several devices.
     """
     assert known is not None  # at rank 0
     problem, n, dimension = task.problem(coarse), task.graph.n, task.graph.dimension
@@ -220,17 +219,14 @@ def _slab_starts(task: SlicedTask, coarse: Graph, known: Candidate | None) -> li
     halos = HaloLaw(n, 2 * section / ((1 - power) * n**power), power, 3 / (1 - power))
     estimator = Estimator(halos, problem.costs, problem.load, problem.room)
     starts = starts_of(estimator, few_sets(estimator), estimator.slabs, np.inf)
-    law = law_through(known, problem, SLAB_POWER)
-    every = estimator.equal_finish.loads_of(np.ones((1, problem.platform.k), np.bool_), law)
-    starts.insert(1, Start(every.loads[0], float(every.seconds[0])))
-    return [one for one in starts if one.count > 1]
+    return next((one for one in starts if one.count > 1), None)
 
 
 def _least_cut(task: SlicedTask, small: SmallGraph, part: Part) -> Part:
     """Return the blocks (n_local,) of least cut, given those of clusters."""
     graph, own, sliced = task.graph, small.of.copy(), task.sliced
-    # Memory also holds the clusters and the best blocks.
-    sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n)
+    # Memory also holds the clusters and the best blocks. More than one turn lowers no seconds.
+    sliced = replace(sliced, memory=sliced.memory - KEPT_BESIDE * graph.n, turns=1)
     blocks_of_clusters(graph, small._replace(of=own), part, task.terms.contract, sliced)
     graph.fill(own)  # blocks are written over clusters
     return own
@@ -278,7 +274,7 @@ def _plans_of_clusters(task: SlicedTask, coarse: Graph, values: float, cut: Part
     """
     problem, terms = task.problem(coarse, values).checked(), task.terms
     options = replace(task.options, tool="evener", threads=1, workload=problem.workload)
-    effort = replace(EFFORTS[options.preset], contracted=True)
+    effort = replace(EFFORTS[options.preset], contracted=True, by_clusters=False)
     maker = CandidateMaker(problem)
     first = maker.make(LEAST_CUT, cut, terms.contract.targets, CUT_STAGE)
     found, _ = searched(maker, Slabs(problem), Baselines(first, terms=terms), effort, options)
