@@ -28,7 +28,6 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntVector, Part
 from evener.errors import NotFoundError
 from evener.graphs.graph import Graph
-from evener.partitioning.label_propagation.propagation import WITHOUT_COMMUNITIES
 from evener.partitioning.registry import partition_with
 from evener.plans.partition import Contract
 from evener.sliced import labels_kernels, uneven_kernels
@@ -46,6 +45,7 @@ ROUNDS = 8
 # Turns in which one slice after the other mends what limits miss, and what vertices may lose for
 # their weight in each [edges].
 LOSSES = (0.0, 1.0, 4.0, 16.0, np.inf, np.inf)
+WITHOUT_COMMUNITIES = 2.0  # skewness from which a graph of few clusters has hardly any, as R-MAT
 NOTHING = 1e-9  # of a target or of all weight: what counts as none
 
 

@@ -96,8 +96,8 @@ def is_sparse(graph: Graph) -> bool:
 # Numbers without an explanation are set by hand; benchmarks/constants.py compares other values.
 # A start is refined if (its cut) / (cut of the present blocks) is at most this: for blocks filled
 # in order of degree, so that large blocks take the core; and for recursive bisection.
-PROMISING_CORE, PROMISING_HALVES = 1.25, 1.04
-WITHOUT_COMMUNITIES = 2.0  # from this skewness, bisection is not tried, e.g. on R-MAT graphs
+PROMISING_CORE, PROMISING_HALVES = 1.25, 1.1
+MOST_CUT = 0.4  # fraction of the edges: blocks that cut more have no communities for bisection
 CORE_ROUNDS = 4  # rounds of moves for blocks filled in order of degree
 BISECTED = 0.02  # relative deviation from its target that recursive bisection may leave a block
 NEXT_TO_NOTHING = 1e-9  # weights up to this fraction of all weight count as zero
@@ -183,8 +183,7 @@ def propagation_blocks(
         if work is not None:
             if given is None and preset != "fast":
                 blocks = _or_core_first(whole, blocks, contract, alone, CORE_ROUNDS, rng)
-                if skewness(graph) < WITHOUT_COMMUNITIES:
-                    blocks = _or_halved(whole, blocks, contract, alone, rounds.clusters, seed, rng)
+                blocks = _or_halved(whole, blocks, contract, alone, rounds.clusters, seed, rng)
             rounds = replace(rounds, cut=LAST, before=LAST, idle=IDLE)
         state = state_for_cut(whole, blocks, contract.low, contract.high, alone)
         _refine(state, rounds, objective, rng)
@@ -247,10 +246,15 @@ def _or_halved(
 ) -> Part:  # fmt: skip
     """Return the better of `blocks` and blocks by recursive bisection, refined with clusters.
 
-    Bisection of the whole graph finds communities that clusters of the coarsest graph cross.
+    Bisection of the whole graph finds communities that clusters of the coarsest graph cross. Both
+    sides get large and small blocks alike: of 14 social networks, 1 % less is cut so on average, 3 %
+    with 96 blocks.
     """
-    halved = _halved(level, contract, seed)
+    edges = (level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size) / 2
     cost = cost_of(level, blocks, contract)
+    if cost > MOST_CUT * edges:
+        return blocks
+    halved = _halved(level, contract, seed)
     if cut_of(level, halved) > PROMISING_HALVES * cost:
         return blocks
     halved = cycle(level, halved, contract, alone, work, rng)
@@ -266,7 +270,8 @@ def _halved(level: GraphLevel, contract: Contract, seed: int) -> Part:
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
     breadth_first_order(xadj, adjncy, 0, order, np.empty(level.n, np.bool_))
     along = finest(Graph(xadj, adjncy), order, level.vwgt, level.adjwgt, 1)
-    return scattered(recursive_bisection(along, contract.targets, BISECTED, seed), order, 1)
+    halved = recursive_bisection(along, contract.targets, BISECTED, seed, "alternate")
+    return scattered(halved, order, 1)
 
 
 def _refine(
