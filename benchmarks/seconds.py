@@ -1,6 +1,6 @@
 """Predicted seconds per iteration of plans made for seconds, beside METIS at the same sizes.
 
-    python benchmarks/seconds.py [--meshes A,B] [--presets fast,default,strong] [--limit S]
+    python benchmarks/seconds.py [--meshes A,B] [--presets fast,default,strong,slices] [--limit S]
     python benchmarks/seconds.py --table      # what the result file says
 
 Seven meshes x three machines, two of them also with cliffs, x three kernels. "gpu4": four nodes of
@@ -16,7 +16,8 @@ JSON line: `ratio` of the predicted makespan to METIS's; `old`: to METIS k-way w
 as targets, which knows of no curve, as in results before; `cpu`: process time of all Evener does,
 METIS's included, to METIS k-way's call; `fastest`: the fastest plan found, over METIS's time: the
 plan takes up to 1 % longer where it sends less (--alike), `less_sent` and `less_cut` being what it
-sends and cuts of the fastest's. What is in the result file is not measured again. Real meshes come
+sends and cuts of the fastest's. Preset "slices" is `default` on the graph in slices, of which none
+has to be read from a file. What is in the result file is not measured again. Real meshes come
 from the folder EVENER_DATA, and are left out without it.
 """
 
@@ -36,11 +37,13 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped, metis_blocks
 from evener.planning.makespan.search import solve_seconds
+from evener.planning.plan_slices import plan_slices
 from evener.planning.steps import terms_of
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
 from evener.sizing.bounds import lower_bound
+from evener.sliced.rows import InMemoryGraph
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "seconds.jsonl"
@@ -57,7 +60,7 @@ def arguments():
     made.add_argument("--meshes", type=words, default=list(MESHES))
     made.add_argument("--machines", type=words, default=list(MACHINES))
     made.add_argument("--kernels", type=words, default=list(KERNELS))
-    made.add_argument("--presets", type=words, default=["fast", "default"])
+    made.add_argument("--presets", type=words, default=["fast", "default"], help="or slices")
     made.add_argument("--variants", type=words, default=["plain"], help="names in VARIANTS")
     made.add_argument("--limit", type=float, default=1e9, help="seconds after which to stop")
     made.add_argument("--instance-seed", type=int, default=INSTANCE_SEED)
@@ -139,10 +142,10 @@ def runs(mesh, graph, name, kernel, variant, presets, seed):
     share = float(base.communicate[last] / base.seconds[last])
     for preset in presets:
         planned = machine(name, graph, kernel, **believed)  # that nothing is known of yet
-        found = solve_seconds(graph, planned, replace(options, preset=preset))
-        made = predicted(found.part)
-        fastest = min(found.stages, key=lambda one: one.seconds)
-        own = found.stages[-1]
+        part, stages, cpu_s = found_by(preset, graph, planned, options)
+        made = predicted(part)
+        fastest = min(stages, key=lambda one: one.seconds)
+        own = stages[-1]
         yield {
             "mesh": mesh, "n": graph.n, "machine": name, "kernel": kernel, "variant": variant,
             "preset": preset, "share": round(share, 4),
@@ -151,7 +154,7 @@ def runs(mesh, graph, name, kernel, variant, presets, seed):
             "rival": tool, "metis_s": base.makespan,
             "metis": {name: round(predicted(part).makespan / base.makespan, 4)
                       for name, part in rivals.items()},
-            "cpu": round(found.cpu_seconds / max(speeds.cpu_seconds, 1e-3), 2),
+            "cpu": round(cpu_s / max(speeds.cpu_seconds, 1e-3), 2),
             "metis_cpu_s": round(speeds.cpu_seconds, 3),
             "bound": round(lower_bound(graph, true, work).seconds / base.makespan, 4),
             "fastest": round(fastest.seconds / base.makespan, 5),
@@ -159,8 +162,17 @@ def runs(mesh, graph, name, kernel, variant, presets, seed):
             "less_cut": over(own.edge_cut, fastest.edge_cut),
             "to_metis_sent": over(own.total_volume, sent),
             "to_metis_cut": over(own.edge_cut, cut),
-            "devices": int(found.best.used.sum()), "best": found.best.name,
+            "devices": np.unique(part).size, "best": own.name,
         }  # fmt: skip
+
+
+def found_by(preset, graph, platform, options):
+    """Blocks, stages and CPU seconds of a preset, or of a graph in slices."""
+    if preset == "slices":
+        plan = plan_slices(InMemoryGraph(graph), platform, options).plan
+        return plan.partition.part, plan.stages, plan.cpu_seconds
+    found = solve_seconds(graph, platform, replace(options, preset=preset))
+    return found.part, found.stages, found.cpu_seconds
 
 
 def rival(graph, platform, options, tool):

@@ -7,9 +7,9 @@ baselines.py      METIS at the same sizes, and the least cut: no plan is slower 
 slabs.py          blocks in a row along a line, each with two neighbours
 size_rounds.py    rounds: make blocks, measure their halos, adapt the sizes
 coarse_search.py  whole plans on a coarse graph
-improvements.py   swaps of blocks among identical devices, vertices moved to lower the makespan
-sliced_search.py  the search on graphs in slices; border_search.py: their borders, by clusters of
-                  vertices, then vertex by vertex
+improvements.py   swaps of blocks among identical devices; clusters, then vertices moved to lower the
+                  makespan
+sliced_search.py  the search on graphs in slices; border_search.py: their borders
 
 Only this search may leave a device without vertices: in a plan of least cut, sizing.contracts gives
 each device at least one vertex (`_none_empty`), or, if weights differ, capacity for one
@@ -28,7 +28,7 @@ each device at least one vertex (`_none_empty`), or, if weights differ, capacity
 4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
 5. `least_sending` in candidates.py chooses the plan, and with it the devices that are unused.
 6. For graphs in slices, 1 to 5 apply to the graph of their clusters; then `_starts` in
-   sliced_search.py chooses which plans are continued, among them slabs from `_slab_starts`, and
+   sliced_search.py chooses which plans are continued, among them slabs from `_slab_start`, and
    `BorderTurn.better_than` in border_search.py chooses the plan.
 
 `evener plan --only-used` then plans again for the devices that got vertices.

@@ -9,8 +9,8 @@ models what each device computes and exchanges, but not how long it waits for it
 shared links. Therefore the waits of the last prediction are added to the devices' fixed seconds. If
 no device is last because of its waits, one refinement is enough.
 
-`refined` does this; where exchanges cost much, it then moves clusters of vertices, so that blocks
-get other neighbours, and refines again.
+`refined` does this. Where exchanges cost much, it first moves clusters of vertices: single vertices
+cannot leave a border together.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ COSTLY = 0.15
 def refined(
     first: Candidate, maker: CandidateMaker, effort: SearchEffort, seed: int, threads: int
 ) -> list[Candidate]:
-    """Refine a candidate of several devices; where exchanges cost much, also by clusters."""
+    """Refine a candidate of several devices; where exchanges cost much, by clusters first."""
     moved = None
     if effort.by_clusters and _exchanged_share(first) >= COSTLY:
         moved = refined_by_clusters(first, maker, seed, threads)
