@@ -230,6 +230,22 @@ def table(lines):
     return markdown(rows)
 
 
+def in_slices(lines):
+    """A row a regime: plans in slices over those in memory, in seconds and CPU time."""
+    cells = defaultdict(dict)
+    for line in lines:
+        if line["variant"] == "plain" and line["preset"] in ("default", "slices"):
+            cells[line["mesh"], line["machine"], line["kernel"]][line["preset"]] = line
+    rows = [("communication", "cells", "seconds / memory's", "worst", "CPU s / memory's", "most")]
+    for name, _ in REGIMES:
+        both = [one for one in cells.values() if len(one) == 2 and regime(one["default"]) == name]
+        ratios = [[one["slices"][key] / one["default"][key] for one in both]
+                  for key in ("ratio", "cpu")]  # fmt: skip
+        shown = [text for of in ratios for text in (mean(of).split()[0], f"{max(of):.3f}")]
+        rows.append((name, len(both), *shown))
+    return markdown(rows)
+
+
 def alike(lines):
     """What the tolerance costs in time and saves in values sent, where another was taken."""
     other = [line for line in lines if line["ratio"] > line["fastest"] and line["less_sent"]]

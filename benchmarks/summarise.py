@@ -52,6 +52,7 @@ PAGES = {
         "larger": "larger.table",
         "larger_ranks": "larger_ranks.table",
         "larger_memory": "larger_memory.table",
+        "seconds": "seconds.in_slices",
     },
 }
 
