@@ -7,7 +7,7 @@ baselines.py      METIS at the same sizes, and the least cut: no plan is slower 
 slabs.py          blocks in a row along a line, each with two neighbours
 size_rounds.py    rounds: make blocks, measure their halos, adapt the sizes
 coarse_search.py  whole plans on a coarse graph
-improvements.py   swaps of blocks among identical devices; clusters, then vertices moved to lower the
+improvements.py   swaps of blocks among identical devices; clusters and vertices moved to lower the
                   makespan
 sliced_search.py  the search on graphs in slices; border_search.py: their borders
 
