@@ -1,4 +1,4 @@
-"""Evener's partitioner beside other tools on power-law graphs, one objective after another.
+"""Evener's partitioner compared with others on power-law graphs, one objective after another.
 
     EVENER_DATA=FOLDER python benchmarks/powerlaw.py [--groups rmat16,powerlaw] [--graphs ...]
     python benchmarks/powerlaw.py --table          # what the result file says
@@ -8,8 +8,7 @@ Machines have 96 devices, 8 or 16 of them of speed 16, or 16 devices, 2 or 4 of 
 take the first only. Tolerance 3 %. Tools run in turn, in one process; where a tool breaks a limit
 (`kept` is false), its figures are those after `enforce`, whose CPU is not counted. Each run is one
 JSON line. Ratios are to METIS recursive, as k-way takes more CPU and cuts more here, and to the
-best of the other tools: for each objective, all have their own try, METIS and Mt-KaHyPar also with
-the total volume as objective.
+best of the other tools for each objective; METIS and Mt-KaHyPar also minimise the total volume.
 """
 
 import os

@@ -119,7 +119,7 @@ def one_run(tool, graph, machine):
 
 
 def within_limits(graph, partition, contract):
-    """The partition, repaired unless every block keeps both limits; None where that fails."""
+    """The partition, repaired if a block violates a limit; None if that fails."""
     weight = metrics.block_weights(graph, partition)
     if ((weight >= contract.low) & (weight <= contract.high)).all():
         return partition

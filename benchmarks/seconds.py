@@ -16,9 +16,9 @@ JSON line: `ratio` of the predicted makespan to METIS's; `old`: to METIS k-way w
 as targets, which knows of no curve, as in results before; `cpu`: process time of all Evener does,
 METIS's included, to METIS k-way's call; `fastest`: the fastest plan found, over METIS's time: the
 plan takes up to 1 % longer where it sends less (--alike), `less_sent` and `less_cut` being what it
-sends and cuts of the fastest's. Preset "slices" is `default` on the graph in slices, of which none
-has to be read from a file. What is in the result file is not measured again. Real meshes come
-from the folder EVENER_DATA, and are left out without it.
+sends and cuts of the fastest's. Preset "slices": `default` on the graph in slices, which are in
+memory. What is in the result file is not measured again. Real meshes come from the folder
+EVENER_DATA, and are left out without it.
 """
 
 import sys

@@ -45,7 +45,8 @@ ROUNDS = 8
 # Turns in which one slice after the other mends what limits miss, and what vertices may lose for
 # their weight in each [edges].
 LOSSES = (0.0, 1.0, 4.0, 16.0, np.inf, np.inf)
-WITHOUT_COMMUNITIES = 2.0  # skewness from which a graph of few clusters has hardly any, as R-MAT
+# From this skewness, graphs that clusters hardly contract count as without communities (R-MAT).
+WITHOUT_COMMUNITIES = 2.0
 NOTHING = 1e-9  # of a target or of all weight: what counts as none
 
 

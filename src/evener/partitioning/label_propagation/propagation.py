@@ -97,7 +97,9 @@ def is_sparse(graph: Graph) -> bool:
 # A start is refined if (its cut) / (cut of the present blocks) is at most this: for blocks filled
 # in order of degree, so that large blocks take the core; and for recursive bisection.
 PROMISING_CORE, PROMISING_HALVES = 1.25, 1.1
-MOST_CUT = 0.4  # fraction of the edges: blocks that cut more have no communities for bisection
+# If blocks cut more than this fraction of the edges, the graph has no communities, and recursive
+# bisection is not tried.
+MOST_CUT = 0.4
 CORE_ROUNDS = 4  # rounds of moves for blocks filled in order of degree
 BISECTED = 0.02  # relative deviation from its target that recursive bisection may leave a block
 NEXT_TO_NOTHING = 1e-9  # weights up to this fraction of all weight count as zero

@@ -212,7 +212,7 @@ def refined_by_clusters(
 ) -> Candidate | None:
     """Refine the candidate's blocks by moving whole clusters, large ones first.
 
-    None if a block would become empty, or if its limits cannot be kept.
+    None if a block would become empty, or if limits cannot be satisfied.
     """
     found: Candidate | None = one
     for vertices in IN_CLUSTER:

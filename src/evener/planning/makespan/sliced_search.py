@@ -28,6 +28,7 @@ from evener.planning.device_sets.sets import few_sets
 from evener.planning.makespan.baselines import LEAST_CUT, Baselines
 from evener.planning.makespan.border_search import BorderSearch, BorderTurn, SlicedTask
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
+from evener.planning.makespan.improvements import MIN_GAIN
 from evener.planning.makespan.problem import EFFORTS
 from evener.planning.makespan.search import Start, searched, starts_of
 from evener.planning.makespan.slabs import Slabs
@@ -70,7 +71,6 @@ MOST_TURNS = 6  # in which the borders of the fastest plan are read
 # Times the fastest plan's seconds: a plan that gained in its last turn goes on up to it. One device
 # is faster than eight now and then, whose borders are not done yet.
 NEXT_WITHIN = 1.1
-MIN_GAIN = 0.005  # relative, in seconds: a turn that gains less is the last
 
 
 class SecondsBlocks(NamedTuple):
