@@ -83,7 +83,7 @@ def _separate(groups, part, limits, a, b, border, reach, corridor):
     side, order = np.zeros(nodes, np.int8), np.empty(count, np.int32)
     scratch = FlowScratch(
         np.empty(nodes, np.int32), np.empty(nodes, np.int32), np.empty(nodes, np.int32),
-        np.empty(nodes + 1, np.int32),
+        np.empty(nodes, np.int32),
     )  # fmt: skip
     pair = (a, b, fixed, limits.load[a], limits.load[a] + limits.load[b])
     gain = cheaper_cut(network, cost, work, blocks, found, pair, limits, side, order, scratch)

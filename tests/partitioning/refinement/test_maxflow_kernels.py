@@ -29,7 +29,7 @@ def network(n, edges, supply):
 
 def send(net, most=ENOUGH, most_looks=ENOUGH):
     n = net.supply.size
-    scratch = kernels.FlowScratch(*(np.empty(size, np.int32) for size in (n, n, n, n + 1)))
+    scratch = kernels.FlowScratch(*np.empty((4, n), np.int32))
     return send_all(net, most, most_looks, scratch)
 
 

@@ -322,7 +322,7 @@ def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
         side, order = np.empty(count, np.int8), np.empty(count, np.int32)
         scratch = FlowScratch(
             np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
-            np.empty(count + 1, np.int32),
+            np.empty(count, np.int32),
         )  # fmt: skip
         gain[i] = cheaper_cut(
             network, cost, graph.vwgt, part, found, pair, blocks.limits, side, order, scratch

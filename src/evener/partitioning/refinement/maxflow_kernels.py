@@ -1,7 +1,12 @@
-"""Maximum flow by blocking flows along shortest paths, and the two extreme minimum cuts.
+"""Maximum flow by incremental breadth-first search, and the two extreme minimum cuts.
 
-This is Dinic's algorithm [Din70]_. After sending flow, vertices may be tied to the source or the
-sink (`tie`), and then more flow may be sent.
+Two trees of residual arcs grow in turn, one level of vertices at a time: one from all vertices that
+the source still gives flow, one towards all vertices that still give the sink flow [GHK11]_. Where
+they meet, flow is sent along their branches; vertices whose branch is cut off by that look for
+another parent as near to the root as possible.
+
+After sending flow, vertices may be tied to the source or the sink (`tie`), and then more flow may
+be sent.
 """
 # mypy: ignore-errors
 
@@ -11,12 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays_kernels import copy_to
 from evener.jit import inner
 
 FREE, SOURCE, SINK = 0, 1, 2  # which of both a vertex is connected to in the residual network
 TIED = np.int64(1) << 60  # supply of a vertex that no cut takes from its side
-FAR = 1 << 30  # more arcs than any path has
+ROOT, ORPHAN = -1, -2  # in place of the arc to a vertex's parent
 
 
 class FlowNetwork(NamedTuple):
@@ -35,12 +39,17 @@ class FlowNetwork(NamedTuple):
 
 
 class FlowScratch(NamedTuple):
-    """Memory of the search for paths: far, queue, current (n,) int32, path (n + 1,) int32."""
+    """The two trees, arrays (n,) int32.
 
-    far: np.ndarray
+    label: a vertex's level in the source's tree, from 1; minus its level in the sink's tree; 0: in
+    neither. parent: the arc to its parent, ROOT, or ORPHAN while it looks for another parent.
+    queue: vertices of the level that grows; orphans: vertices that look for a parent.
+    """
+
+    label: np.ndarray
+    parent: np.ndarray
     queue: np.ndarray
-    current: np.ndarray
-    path: np.ndarray
+    orphans: np.ndarray
 
 
 @inner(error_model="numpy", counted=False)
@@ -49,107 +58,127 @@ def send_all(network, most, most_looks, scratch):
 
     Stops early if the flow reaches `most`; returns -1 if more than most_looks arcs were read.
     """
-    start, head, _, _, supply = network
-    far, queue = scratch.far, scratch.queue
+    start, head, back, room, supply = network
+    label, parent, queue, _ = scratch
+    for v in range(supply.size):
+        label[v] = 1 if supply[v] > 0 else (-1 if supply[v] < 0 else 0)
+        parent[v] = ROOT
     sent, looks = np.int64(0), 0
+    own, level, other = 1, 1, 1  # sign of the tree that grows, its last level, the other's last
     while sent < most:
-        i = _distances(network, far, queue) - 1
-        if i < 0:
+        end = 0
+        for v in range(supply.size):
+            queue[end] = v
+            end += label[v] == own * level
+        if end == 0:
             break
-        copy_to(start[:-1], scratch.current)
-        looks += head.size
-        shortest = far[queue[i]]
-        # The nearest sinks are at the end of the queue.
-        while i >= 0 and far[queue[i]] == shortest:
-            sink = queue[i]
-            i -= 1
-            while supply[sink] < 0:
-                length, looked = _path_to_source(network, scratch, sink)
-                looks += looked
-                if length < 0:
-                    break
-                sent += _send_along(network, sink, scratch.path, length)
-        if looks > most_looks:
-            return np.int64(-1)
+        i = 0
+        while i < end:
+            v = queue[i]
+            i += 1
+            a = start[v]
+            looks += start[v + 1] - a
+            while a < start[v + 1] and label[v] == own * level:
+                forward = a if own > 0 else back[a]
+                reached = own * label[head[a]]
+                if reached > 0 or room[forward] == 0:
+                    a += 1
+                elif reached == 0:
+                    label[head[a]] = own * (level + 1)
+                    parent[head[a]] = back[a]
+                    a += 1
+                else:
+                    amount, orphans = _send_across(network, scratch, forward)
+                    sent += amount
+                    if sent >= most:
+                        return sent
+                    end, looked = _adopt(network, scratch, orphans, own, level, other, end)
+                    looks += looked
+                    if looks > most_looks:
+                        return np.int64(-1)
+        own, level, other = -own, other, level + 1
     return sent
 
 
 @inner(error_model="numpy", counted=False)
-def _distances(network, far, queue):
-    """Fill far (n,) with distances from the source; -1 beyond the nearest sinks or if unreachable.
+def _send_across(network, scratch, across):
+    """Send what fits along an arc from tree to tree, and both its branches.
 
-    Returns the number of vertices in the queue, nearest first, or 0 if no sink is reached.
+    Returns its amount and the number of vertices that lost their parent.
     """
-    start, head, _, room, supply = network
-    far[:] = -1
-    end = 0
-    for v in range(supply.size):
-        if supply[v] > 0:
-            far[v] = 0
+    _, head, back, room, supply = network
+    parent = scratch.parent
+    amount = room[across]
+    for side, leaf in ((1, head[back[across]]), (-1, head[across])):
+        v = leaf
+        while parent[v] != ROOT:
+            a = parent[v]
+            amount = min(amount, room[back[a] if side > 0 else a])
+            v = head[a]
+        amount = min(amount, side * supply[v])
+    room[across] -= amount
+    room[back[across]] += amount
+    count = 0
+    for side, leaf in ((1, head[back[across]]), (-1, head[across])):
+        v = leaf
+        while parent[v] != ROOT:
+            a = parent[v]
+            forward = back[a] if side > 0 else a
+            room[forward] -= amount
+            room[back[forward]] += amount
+            if room[forward] == 0:
+                count = _cut_off(scratch, v, count)
+            v = head[a]
+        supply[v] -= side * amount
+        if supply[v] == 0:
+            count = _cut_off(scratch, v, count)
+    return amount, count
+
+
+@inner(error_model="numpy", counted=False)
+def _cut_off(scratch, v, count):
+    """Add v to the `count` vertices that look for a parent; return their number."""
+    scratch.parent[v] = ORPHAN
+    scratch.orphans[count] = v
+    return count + 1
+
+
+@inner(error_model="numpy", counted=False)
+def _adopt(network, scratch, count, own, level, other, end):
+    """Find another parent for the `count` orphans, and their children; drop those without.
+
+    own, level, other: see `send_all`; end: number of vertices in the queue, to which vertices that
+    sink to the level that grows are added. Returns the new end and the number of arcs read.
+    """
+    start, head, back, room, _ = network
+    label, parent, queue, orphans = scratch
+    looks = 0
+    while count > 0:
+        count -= 1
+        v = orphans[count]
+        first, last = start[v], start[v + 1]
+        side = 1 if label[v] > 0 else -1
+        before = side * label[v]
+        nearest, along = level + 1 if side == own else other, ROOT  # parents have lower levels
+        for a in range(first, last):
+            looks += 1
+            there = side * label[head[a]]
+            if 0 < there < nearest and room[back[a] if side > 0 else a] > 0:
+                nearest, along = there, a
+                if there == before - 1:
+                    break
+        parent[v] = along
+        if along != ROOT and nearest == before - 1:
+            continue
+        label[v] = 0 if along == ROOT else side * (nearest + 1)
+        if label[v] == own * level:
             queue[end] = v
             end += 1
-    i, shortest = 0, FAR
-    while i < end:
-        p = queue[i]
-        further = far[p] + 1
-        if further > shortest:
-            return end
-        i += 1
-        for a in range(start[p], start[p + 1]):
-            q = head[a]
-            if far[q] < 0 and room[a] > 0:
-                far[q] = further
-                queue[end] = q
-                end += 1
-                if supply[q] < 0:
-                    shortest = further
-    return end if shortest < FAR else 0
-
-
-@inner(error_model="numpy", counted=False)
-def _path_to_source(network, scratch, sink):
-    """Find a shortest path backwards from a sink; return its length and the number of arcs read.
-
-    Uses only arcs that earlier searches did not find blocked. The length is -1 if there is no path.
-    """
-    start, head, back, room, supply = network
-    far, _, current, path = scratch
-    v, length, looks = sink, 0, 0
-    while supply[v] <= 0:
-        end, nearer = start[v + 1], far[v] - 1
-        a = current[v] if nearer >= 0 else end  # a source that gives no more leads nowhere
-        looks += 1
-        while a < end and not (far[head[a]] == nearer and room[back[a]] > 0):
-            a += 1
-            looks += 1
-        current[v] = a
-        if a < end:
-            path[length] = back[a]
-            length += 1
-            v = head[a]
-        elif length == 0:
-            return -1, looks
-        else:
-            length -= 1
-            v = head[path[length]]
-            current[v] += 1
-    return length, looks
-
-
-@inner(error_model="numpy", counted=False)
-def _send_along(network, sink, path, length):
-    """Send as much flow as fits along a path; return its amount."""
-    _, head, back, room, supply = network
-    source = head[back[path[length - 1]]]
-    amount = min(supply[source], -supply[sink])
-    for i in range(length):
-        amount = min(amount, room[path[i]])
-    for i in range(length):
-        room[path[i]] -= amount
-        room[back[path[i]]] += amount
-    supply[source] -= amount
-    supply[sink] += amount
-    return amount
+        looks += last - first
+        for a in range(first, last):
+            if parent[head[a]] == back[a]:
+                count = _cut_off(scratch, head[a], count)
+    return end, looks
 
 
 @inner(error_model="numpy", counted=False)
