@@ -14,7 +14,6 @@ from evener.io.graphs.streams import ArcStream, WholeNeeded, Window, head_of
 
 # Read options that concern only vertices, which a device's part does not contain.
 _OF_VERTICES = {"coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge", "by"}
-_PIECE = 2**22
 
 
 def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStream:
@@ -57,8 +56,5 @@ def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
 
 def digest_of(path: str | Path, most: int = MOST) -> str:
     """Return the SHA-256 of a file, read in pieces. Raises InputError above `most` bytes."""
-    digest = hashlib.sha256()
     with open_input(path, most) as file:
-        while data := file.read(_PIECE):
-            digest.update(data)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]

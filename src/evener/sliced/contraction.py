@@ -337,11 +337,12 @@ def _pairs_of(
     graph: SlicedGraph, i: int, of: Part, count: int, chosen: npt.NDArray[np.bool_]
 ) -> Keys:
     """Return adjacent clusters, as first * count + second, of rows of slice i in chosen strips."""
-    rows = graph.rows(i)
-    own = of[rows.first : rows.first + rows.xadj.size - 1]
+    first, last = graph.ends[i : i + 2].tolist()
+    own = of[first:last]
     wanted = chosen[own // STRIP]
     if not wanted.any():
         return np.empty(0, np.int64)
+    rows = graph.rows(i)
     degrees = np.diff(rows.xadj)
     begins = np.repeat(own[wanted], degrees[wanted]).astype(np.int64)
     ends = of[rows.adjncy[np.repeat(wanted, degrees)]]
