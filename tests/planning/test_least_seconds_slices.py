@@ -13,6 +13,7 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.planning.evaluate import misstated
 from evener.planning.makespan.baselines import LEAST_CUT
 from evener.planning.makespan.border_search import BorderSearch
+from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanOptions
 from evener.planning.plan_slices import plan_slices
 from evener.plans import metrics
@@ -43,8 +44,11 @@ def machine(regime="medium", **more):
     return Platform(devices, levels)
 
 
-def planned(graph, platform, **options):
-    return plan_slices(InMemoryGraph(graph), platform, PlanOptions(**options)).plan
+SLICE_BY_SLICE = SlicedOptions(whole=0)
+
+
+def planned(graph, platform, sliced=SLICE_BY_SLICE, **options):
+    return plan_slices(InMemoryGraph(graph), platform, PlanOptions(**options), sliced).plan
 
 
 @pytest.mark.slow
@@ -61,6 +65,26 @@ def test_about_as_fast_as_plans_in_memory(regime):
         ratios.append(plan.prediction.makespan / in_memory.prediction.makespan)
     # Issue 21: 1.03, 1.05 and 1.10 of the in-memory makespan.
     assert np.mean(ratios) < {"light": 1.03, "medium": 1.05, "heavy": 1.10}[regime]
+
+
+@pytest.mark.parametrize("memory", [1e3, 1.3])
+def test_what_one_process_can_hold_is_searched_as_in_memory(memory):
+    graph = delaunay(3000, 2)
+    platform = machine(memory=memory * graph.total_bytes / 12)
+    plan = planned(graph, platform, SlicedOptions())
+    alone = solve_seconds(graph, platform, PlanOptions(), with_metis=False)
+    assert (plan.partition.part == alone.part).all()
+    assert plan.stages == alone.stages
+    assert plan.certificate.all_hold
+    assert misstated(plan, graph) == []
+
+
+def test_one_process_holds_what_its_memory_allows():
+    graph = delaunay(3000, 2)
+    little, enough = (SlicedOptions(memory=IMPORTS + each * graph.n) for each in (500.0, 1000.0))
+    whole = planned(graph, machine(), SlicedOptions())
+    assert planned(graph, machine(), enough).stages == whole.stages
+    assert planned(graph, machine(), little).stages != whole.stages
 
 
 @pytest.mark.parametrize("kernel", ["weights", "spmv"])
@@ -106,7 +130,7 @@ def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
 
     monkeypatch.setattr(BorderSearch, "turn", short)
     graph = delaunay(2000, 6)
-    within = SlicedOptions(memory=2**30)
+    within = SlicedOptions(memory=2**30, whole=0)
     plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
     assert plan.certificate.all_hold
     assert LEAST_CUT in plan.stages[-1].name
@@ -115,7 +139,7 @@ def test_plans_whose_borders_need_too_much_memory_are_left_out(monkeypatch):
 
 def test_the_least_cut_where_memory_is_too_little_to_lower_seconds():
     graph = delaunay(4000, 6)
-    within = SlicedOptions(memory=IMPORTS + 10e6)
+    within = SlicedOptions(memory=IMPORTS + 10e6, whole=0)
     made = {
         objective: plan_slices(
             InMemoryGraph(graph), machine(), PlanOptions(objective=objective), within
@@ -140,7 +164,7 @@ def test_a_least_cut_whose_borders_do_not_fit_is_counted_from_the_rows(monkeypat
 
     monkeypatch.setattr(BorderSearch, "turn", short)
     graph = delaunay(2000, 6)
-    within = SlicedOptions(memory=2**30)
+    within = SlicedOptions(memory=2**30, whole=0)
     plan = plan_slices(InMemoryGraph(graph), machine(), PlanOptions(), within).plan
     (cut,) = (one for one in plan.stages if one.role == CUT_STAGE)
     assert cut.seconds == pytest.approx(seconds[0])
@@ -175,14 +199,15 @@ def test_plans_that_were_counted_are_recorded():
 # Slices of the second are a layer each: clusters are made across them.
 @pytest.mark.parametrize("whole", [delaunay(2500, 7), grid([64, 7, 7])], ids=["mesh", "layers"])
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_the_same_blocks_on_ranks(ranks, whole):
-    alone = planned(whole, machine())
+@pytest.mark.parametrize("sliced", [SLICE_BY_SLICE, SlicedOptions()], ids=["slices", "whole"])
+def test_the_same_blocks_on_ranks(ranks, whole, sliced):
+    alone = planned(whole, machine(), sliced)
     bounds = ranges_of(whole.n, ranks)
 
     def work(comm):
         mine = range(bounds[comm.rank], bounds[comm.rank + 1])
         graph = DistributedGraph.from_local(comm, **rows_of(whole, mine), vtxdist=bounds)
-        return plan_slices(graph, machine(), PlanOptions())
+        return plan_slices(graph, machine(), PlanOptions(), sliced)
 
     found = run_threads(ranks, work)
     assert (found[0].plan.partition.part == alone.partition.part).all()

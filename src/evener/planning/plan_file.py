@@ -346,8 +346,8 @@ def _later(tell: Progress, begin: float) -> Progress:
     return lambda step, fraction: tell(step, begin + (1 - begin) * fraction)
 
 
-# Parameters of mallopt, from malloc.h, and their values [B]. Arrays from 1 MiB on get pages of their
-# own. Of what smaller ones leave free, 16 MiB are kept, and more is taken 8 MiB at a time: taking
+# Parameters of mallopt, from malloc.h, and their values [B]. Arrays from 1 MiB on get their own
+# pages. Of what smaller ones leave free, 16 MiB are kept, and more is taken 8 MiB at a time: taking
 # the pages of each array anew took a seventh of all CPU time.
 TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD = -1, -2, -3
 ALLOCATION = {MMAP_THRESHOLD: 1 << 20, TOP_PAD: 8 << 20, TRIM_THRESHOLD: 16 << 20}

@@ -272,7 +272,7 @@ def _uneven_way(task: SlicesToDivide) -> Callable[[Contract], Part]:
     process divides it within its contract, into the same blocks as a graph in memory.
     """
     if task.is_held_by_one:
-        return lambda _: task.blocks_by_one()
+        return lambda _: task.blocks_by_one()[0]
     degrees = SliceDegrees.read(task.weighted)
     memory = BlockMemory(*task.size)
     return lambda limits: blocks_of_uneven(task.weighted, limits, degrees, task.sliced, memory)
@@ -311,18 +311,19 @@ def least_seconds(task: SlicesToDivide) -> DividedSlices:
     Raises MemoryShortError like `seconds_in_slices`.
     """
     platform = task.platform
-    made: tuple[Part, tuple[Stage, ...]] | None = None
+    stages: tuple[Stage, ...] = ()
     left_out = 0
 
     def divide(density: FloatArray, margin: float) -> Part:
-        nonlocal made, left_out
+        nonlocal stages, left_out
         blocks, stages, left_out = _divided(task, density, margin)
-        made = blocks, stages
         return blocks
 
-    blocks, counts = task.within_memory(divide)
-    # Blocks that one process made of the whole graph have no stages.
-    stages = made[1] if made is not None and made[0] is blocks else ()
+    if task.may_be_whole and platform.k > 1:
+        blocks, stages = task.blocks_by_one()
+        counts = task.counted(blocks)
+    else:
+        blocks, counts = task.within_memory(divide)
     found = _judged(task, counts)
     loads = counts.weights[:, 0].copy()
     room = np.minimum(unit_capacities(platform, _density(task)), platform.high_units)

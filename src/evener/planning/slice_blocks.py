@@ -3,7 +3,7 @@
 A division slice by slice only supports limits on weights. A device's memory is converted to such a
 limit by the mean bytes per unit of work; if blocks still exceed their memory, the graph is divided
 again with lower limits. If that fails, and one process can hold the graph, that process divides it
-within limits on bytes.
+within limits on bytes; it does so at once for least seconds, and for graphs of uneven degrees.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from evener.sliced.gathering import agreed, gathered, raised_everywhere, scatter
 from evener.sliced.memory import most_whole
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.recounting import VertexCosts, recounted_in_slices
-from evener.sliced.rows import SlicedGraph, SliceRows
+from evener.sliced.rows import SlicedGraph
 
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
 # weight; and what is left free beyond that where a block was too large nevertheless.
@@ -114,17 +114,17 @@ class SlicesToDivide:
             except (InfeasibleError, NotFoundError) as error:
                 if not self._is_capped:
                     raise
-                if self._may_be_whole:
+                if self.may_be_whole:
                     break
                 raise _by_mean_bytes(error) from error
             counts = self.counted(blocks)
             over = counts.bytes > caps
-            if not over.any() or (turn == TRIES - 1 and not self._may_be_whole):
+            if not over.any() or (turn == TRIES - 1 and not self.may_be_whole):
                 return blocks, counts
             weights = np.maximum(counts.weights[:, 0], 1e-300)
             density = np.where(over, np.maximum(counts.bytes / weights, density), density)
             margin += NEXT_MARGIN
-        blocks = self.blocks_by_one()
+        blocks, _ = self.blocks_by_one()
         return blocks, self.counted(blocks)
 
     @property
@@ -132,35 +132,41 @@ class SlicesToDivide:
         return bool(np.isfinite(self.platform.memories).any())
 
     @property
-    def _may_be_whole(self) -> bool:
+    def may_be_whole(self) -> bool:
+        """Whether one process can hold the whole graph, and the tool divides it."""
         return self.is_held_by_one and self.options.tool not in SLICED_TOOLS
 
     @property
     def is_held_by_one(self) -> bool:
         """Whether one process can hold the whole graph, and divide it."""
-        return self.graph.arcs <= most_whole(self.sliced.memory, self.graph.n)
+        within = self.sliced
+        return self.graph.arcs <= min(within.whole, most_whole(within.memory, self.graph.n))
 
-    def blocks_by_one(self) -> Part:
-        """Divide the whole graph on process 0; return this process's blocks (n_own,). Collective.
+    def blocks_by_one(self) -> tuple[Part, tuple[Stage, ...]]:
+        """Divide the whole graph on process 0; return this process's blocks (n_own,) and stages.
 
-        Raises the errors of `plan` for a graph in memory.
+        Collective. Raises the errors of `plan` for a graph in memory.
         """
         comm = self.graph.comm
         whole = collected(self.weighted, *self.size)
 
-        def blocks() -> Part:
-            return _NO_BLOCKS if whole is None else self._divided(whole)
+        def blocks() -> tuple[Part, tuple[Stage, ...]]:
+            return (_NO_BLOCKS, ()) if whole is None else self._divided(whole)
 
-        part = agreed(comm, blocks, named=False)
-        return scattered(comm, part, np.array(comm.allgather(self.graph.n_own)))
+        part, stages = agreed(comm, blocks, named=False)
+        own = scattered(comm, part, np.array(comm.allgather(self.graph.n_own)))
+        return own, comm.bcast(stages)
 
-    def _divided(self, whole: Graph) -> Part:
-        """Return the blocks (n,) of the whole graph, whose weights are the work."""
+    def _divided(self, whole: Graph) -> tuple[Part, tuple[Stage, ...]]:
+        """Return the blocks (n,) of the whole graph, whose weights are the work, and stages."""
         if self.options.objective == "seconds":
-            work = self.options.workload.without_work()
-            return solve_seconds(whole, self.platform, replace(self.options, workload=work)).part
+            work = replace(self.options, workload=self.options.workload.without_work())
+            # METIS would run in a process of its own, whose memory no limit counts.
+            tell = self.graph.tell
+            found = solve_seconds(whole, self.platform, work, progress=tell, with_metis=False)
+            return found.part, found.stages
         raw = divide(whole, self.terms, self.options, "evener")
-        return enforced(whole, raw.part, self.terms, self.options).partition.part
+        return enforced(whole, raw.part, self.terms, self.options).partition.part, ()
 
 
 _NO_BLOCKS = np.empty(0, np.int32)
@@ -180,32 +186,33 @@ def collected(
     bytes_per_vertex: float = BYTES_PER_VERTEX,
     bytes_per_edge: float = BYTES_PER_EDGE,
 ) -> Graph | None:
-    """Return, at process 0, the graph of all slices, without coordinates.
+    """Return, at process 0, the graph of all slices; None elsewhere. Collective.
 
-    None elsewhere. Collective. Weights that are integers are converted to an integer type.
+    Weights that are integers are converted to an integer type.
     """
     number = np.empty(graph.n_local, np.int32)
     begin = int(graph.ends[graph.own_slices.start])
     number[: graph.n_own] = np.arange(begin, begin + graph.n_own, dtype=np.int32)
     graph.fill(number)
-    degrees = _of_all(graph, lambda rows: np.diff(rows.xadj).astype(np.int32))
-    adjncy = _of_all(graph, lambda rows: number[rows.adjncy])
-    vwgt = _of_all(graph, lambda rows: rows.vwgt)
-    adjwgt = _of_all(graph, lambda rows: rows.adjwgt)
+    degrees = _of_all(graph, lambda i: np.diff(graph.rows(i).xadj).astype(np.int32))
+    adjncy = _of_all(graph, lambda i: number[graph.rows(i).adjncy])
+    vwgt = _of_all(graph, lambda i: graph.rows(i).vwgt)
+    adjwgt = _of_all(graph, lambda i: graph.rows(i).adjwgt)
+    coords = _of_all(graph, graph.points) if graph.dimension else None
     if graph.comm.rank > 0:
         return None
     xadj = np.zeros(graph.n + 1, np.int64)
     np.cumsum(degrees, out=xadj[1:])
     return Graph(
-        xadj, adjncy, _whole(vwgt), _whole(adjwgt), bytes_per_vertex=bytes_per_vertex,
+        xadj, adjncy, _whole(vwgt), _whole(adjwgt), coords, bytes_per_vertex=bytes_per_vertex,
         bytes_per_edge=bytes_per_edge,
     )  # fmt: skip
 
 
-def _of_all(graph: SlicedGraph, take: Callable[[SliceRows], npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Return, at process 0, the concatenation of `take` applied to the rows of all slices."""
-    # Rows of a file are written over by those read next.
-    own = np.concatenate([take(graph.rows(i)).copy() for i in graph.own_slices])
+def _of_all(graph: SlicedGraph, take: Callable[[int], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return, at process 0, the concatenation of what `take` returns for the number of a slice."""
+    # What is read from a file is written over by what is read next.
+    own = np.concatenate([take(i).copy() for i in graph.own_slices])
     return gathered(graph.comm, own)
 
 

@@ -63,6 +63,7 @@ ACROSS, ACROSS_OF_FEW = 0.6, 0.3
 MANY_CELLS = 450_000
 LEAST_CLUSTERS = 32  # for each block, on average
 HOPS = 1  # from clusters at borders to the last whose vertices are taken singly
+MOST_WHOLE = 1 << 22  # entries of a graph that one process divides as a whole
 GROUPS = 4  # of blocks that are refined by themselves; 8 cut 2 % more of meshes of 2^22 vertices
 LEAST_IN_GROUP = 6  # blocks: fewer can hardly shift the borders between them
 TURNS = 3
@@ -80,9 +81,10 @@ class SlicedOptions:
     preset, objective, seed: see `plan`. heaviest: upper limit of the mean number of vertices in a
     cluster. groups: minimum number of groups of blocks whose borders are refined separately; turns:
     number of times that groups are formed and refined. hops: clusters up to this many hops from a
-    border cluster are also refined vertex by vertex. memory [B]: limit for a single process that
-    reads a file, libraries included; larger clusters and more groups are used to stay within it.
-    sizes: sizes of the file's slices; None: assume slices of equal size.
+    border cluster are also refined vertex by vertex. whole: for least seconds, and if degrees are
+    uneven, one process divides a graph of at most this many entries as in memory. memory [B]: limit
+    for a single process that reads a file, libraries included; larger clusters and more groups are
+    used to stay within it. sizes: sizes of the file's slices; None: assume slices of equal size.
     """
 
     preset: str = "default"
@@ -92,6 +94,7 @@ class SlicedOptions:
     groups: int = GROUPS
     turns: int = TURNS
     hops: int = HOPS
+    whole: int = MOST_WHOLE
     memory: float = math.inf
     sizes: SliceSizes | None = None
 

@@ -66,10 +66,11 @@ MOST_ENTRIES = 20.0  # assumed for a cluster until they are known
 FOR_CLUSTERS = 0.95  # of what vertices leave free: the graph of clusters while it is divided
 KEPT_SHARE = 0.35  # of what vertices leave free: the clusters at most, while borders are refined
 LABELS = 17.0  # bytes per vertex of the graph while clusters are made by labels
-# Bytes a vertex and an entry of a graph of uneven degrees that one process divides, the graph
-# itself included; and bytes a vertex of clusters of three or more, besides their entries.
+# Bytes a vertex and an entry of a graph that one process divides as a whole, the graph itself
+# included: measured on uneven degrees, others take half; and bytes a vertex of clusters of three or
+# more, besides their entries.
 WHOLE_VERTEX, WHOLE_ARC, LABELLED_CLUSTERS = 95.0, 120.0, 37.0
-MOST_WHOLE, MOST_SMALL = 1 << 21, 1 << 23  # entries of such a graph, and of a graph of clusters
+MOST_SMALL = 1 << 23  # entries of a graph of clusters of a graph of uneven degrees
 MOST_GROUPS = 16  # times the least number, before rows are read for each group anew
 LEAST_WINDOW = 1000  # single vertices that are refined together, at least
 OF_ROOM = 0.9  # of what is left: what lists take while they are joined is not counted one by one
@@ -253,11 +254,11 @@ def _free(memory: float, sizes: SliceSizes) -> float:
 
 
 def most_whole(memory: float, n: int) -> float:
-    """Return how many entries a graph of uneven degrees may have to be divided as a whole.
+    """Return how many entries a graph may have to be divided as a whole.
 
     n: its number of vertices; memory [B]: of the single process that divides it.
     """
-    return min(MOST_WHOLE, (memory - IMPORTS - (UNEVEN + WHOLE_VERTEX) * n) / WHOLE_ARC)
+    return (memory - IMPORTS - (UNEVEN + WHOLE_VERTEX) * n) / WHOLE_ARC
 
 
 def most_small(memory: float, n: int) -> float:

@@ -43,7 +43,8 @@ def in_slices() -> None:
             _in_windows(graph, k)
     linked = _linked()
     for graph in (flat, *weighted(flat)):
-        plan_slices(InMemoryGraph(graph), linked, PlanOptions(objective="seconds"))
+        seconds = PlanOptions(objective="seconds")
+        plan_slices(InMemoryGraph(graph), linked, seconds, SlicedOptions(whole=0))
     for graph in weighted(flat):
         half = graph.total_weight / 4
         own = Contract(np.full(4, half), np.full(4, half / 2), np.full(4, 2 * half))

@@ -45,7 +45,12 @@ class Baselines:
 
 
 def baselines_of(
-    maker: CandidateMaker, ordered: OrderedGraph, given: Graph, options: PlanOptions
+    maker: CandidateMaker,
+    ordered: OrderedGraph,
+    given: Graph,
+    options: PlanOptions,
+    *,
+    with_metis: bool = True,
 ) -> Baselines:
     """Make the plan of least cut and, at the same time in a thread, those of both methods of METIS.
 
@@ -61,7 +66,8 @@ def baselines_of(
     cut, refused, made, metis, notes = None, None, [], [], []
     with ThreadPoolExecutor(1) as aside:
         calls = {
-            tool: aside.submit(metis_blocks, given, terms, options, tool) for tool in METIS_TOOLS
+            tool: aside.submit(metis_blocks, given, terms, options, tool)
+            for tool in (METIS_TOOLS if with_metis else ())
         }
         try:
             made.append(divide(graph, terms, options))

@@ -95,17 +95,21 @@ def solve_seconds(
     options: PlanOptions,
     *,
     progress: Progress | None = None,
+    with_metis: bool = True,
 ) -> Solved:
     """Divide `graph` over `platform` so that the last device is done as early as possible.
 
     Blocks must satisfy memory and the user's limits, but no tolerance; devices may be left without
-    a block. Raises InfeasibleError if the graph does not fit. The same arguments give the same
+    a block. with_metis: whether METIS's blocks are tried, too, each in a process of its own. Raises
+    InfeasibleError if the graph does not fit. The same arguments give the same
     result, whatever the number of threads.
     """
     if graph.together is not None:
         small = joined(options.workload.weighted(graph))
         options = replace(options, workload=options.workload.without_work())
-        solved = solve_seconds(small.graph, platform, options, progress=progress)
+        solved = solve_seconds(
+            small.graph, platform, options, progress=progress, with_metis=with_metis
+        )
         return replace(solved, part=small.spread(solved.part))
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
@@ -115,7 +119,7 @@ def solve_seconds(
         Slabs(problem),
     )
 
-    baselines = baselines_of(maker, ordered, weighted, options)
+    baselines = baselines_of(maker, ordered, weighted, options, with_metis=with_metis)
     found, results = searched(maker, slabs, baselines, effort, options)
     if baselines.metis:
         used = least_sending(found, options.alike).used
