@@ -8,6 +8,7 @@ import numpy as np
 import partitioners
 from instances import benchmark_family
 
+from evener.graphs.generating.random_graphs import rgg_of
 from evener.graphs.graph import Graph
 from evener.io import read
 from evener.platforms.models.samples import DeviceSpeeds, Sample
@@ -20,6 +21,8 @@ REAL = {
     "fe_body": "graphs/fe_body.graph",
 }
 MESHES = ("delaunay18", "fe_body", "rgg3d18", "wedge", "graded19", "heatexch", "delaunay20")
+# Meshes above SlicedOptions.whole, which are divided slice by slice; the second only for that.
+IN_SLICES = ("delaunay20", "rgg3d20")
 MACHINES = ("gpu4", "topo1", "mix22", "gpu4f", "topo1f")
 KERNELS = {"light": (20.0, 1, 8.0), "spmv": (1.0, 1, 8.0), "spmm8": (1.0, 8, 64.0)}
 OUT_OF_MEMORY = 8.0  # times slower
@@ -29,7 +32,12 @@ OUT_OF_MEMORY = 8.0  # times slower
 def instance(name, seed=INSTANCE_SEED, *, small=False):
     """The mesh of this name, or None where its file is absent; small: one of its kind."""
     if name not in REAL:
-        graph = partitioners.little(name) if small else benchmark_family(name, seed)
+        if small:
+            graph = partitioners.little(name)
+        elif name == "rgg3d20":
+            graph = rgg_of(np.random.default_rng(seed).random((1 << 20, 3)), 12.0)
+        else:
+            graph = benchmark_family(name, seed)
         return Graph(graph.xadj, graph.adjncy, coords=graph.coords)
     folder = os.environ.get("EVENER_DATA")
     path = folder and Path(folder, REAL[name] + ".zst")

@@ -7,9 +7,13 @@ from evener.errors import InputError
 from evener.graphs.generating.grid import grid
 from evener.io.write import write_graph
 from evener.plans.partition import Contract
+from evener.sliced import files
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.files import FileGraph
+from evener.sliced.reading import WatchedGraph
+from evener.sliced.recounting import recounted_in_slices
 from evener.sliced.rows import InMemoryGraph
+from tests.sliced.rank_rows import random_graph
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -27,6 +31,35 @@ def test_slices_are_those_in_memory(tmp_path, weighted):
             for read, kept in zip(file.rows(i), whole.rows(i), strict=True):
                 np.testing.assert_array_equal(read, kept)
             np.testing.assert_array_equal(file.points(i), whole.points(i))
+
+
+@pytest.mark.parametrize("arcs", [1, 40, 10**6])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_pieces_are_whole_rows_and_are_counted_as_slices_are(tmp_path, monkeypatch, arcs, weighted):
+    monkeypatch.setattr(files, "PIECE_ARCS", arcs)
+    graph = random_graph(500, 2000, 3, weighted=weighted)
+    if weighted:  # sums of such weights depend on their order
+        graph = graph.with_(vwgt=graph.weights() / 7, adjwgt=graph.edge_weights() / 3)
+    write_graph(tmp_path / "g.ecsr", graph)
+    whole, told = InMemoryGraph(graph), list[tuple[str, float]]()
+    part = np.arange(graph.n, dtype=np.int32) * 7 // graph.n
+    with FileGraph.at(tmp_path / "g.ecsr") as file:
+        watched = WatchedGraph(file, lambda *one: told.append(one))
+        for i in file.own_slices:
+            kept, end = whole.rows(i), whole.rows(i).first
+            for piece in watched.pieces(i):
+                assert piece.first == end
+                end += piece.xadj.size - 1
+                assert piece.adjncy.size <= arcs or piece.xadj.size == 2
+                at = slice(piece.first - kept.first, end - kept.first)
+                np.testing.assert_array_equal(np.diff(piece.xadj), np.diff(kept.xadj)[at])
+                np.testing.assert_array_equal(piece.vwgt, kept.vwgt[at])
+            assert end == kept.first + kept.xadj.size - 1
+        assert told[-1][0].startswith(": pass 1, ")
+        found = recounted_in_slices(file, part, 7)
+    expected = recounted_in_slices(whole, part, 7)
+    np.testing.assert_equal(vars(found.between), vars(expected.between))
+    np.testing.assert_equal(found._replace(between=None), expected._replace(between=None))
 
 
 def test_blocks_are_those_in_memory(tmp_path):

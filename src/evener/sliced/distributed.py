@@ -198,6 +198,10 @@ class DistributedGraph:
             self._vwgt[first:last],
         )
 
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield all rows of slice i, an own slice, at once."""
+        yield self.rows(i)
+
     def weights(self, i: int) -> FloatArray:
         """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
         first, last = self._span(i)

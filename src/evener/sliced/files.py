@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -15,6 +16,7 @@ from evener.running.comm import Comm
 from evener.sliced.memory import SliceSizes
 from evener.sliced.rows import N_SLICES, NO_WEIGHTS, OneProcess, SliceRows, alone
 
+PIECE_ARCS = 1 << 17  # of a piece: half a megabyte stays in a core's cache while it is used
 OF_BUFFER = 1.125  # times what is read: how large CsrFile makes its buffers
 # Bytes of a row while it is checked and counted, and while kinds of weights are.
 ROW_MEANWHILE, WEIGHT_MEANWHILE = 11.0, 80.0
@@ -95,9 +97,21 @@ class FileGraph(OneProcess):
         Buffers are freed together with the rows of the last slice.
         """
         first, last = self.ends[i : i + 2].tolist()
-        rows = self.file.rows(first, last)
+        rows = self._rows(first, last)
         if i == N_SLICES - 1:
             self.file.forget()
+        return rows
+
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield the rows of slice i, some at a time; the next piece overwrites them."""
+        if i == 0:
+            self.file.forget()  # buffers of whole slices
+        first, last = self.ends[i : i + 2].tolist()
+        for begin, end in self.file.ranges(PIECE_ARCS, first, last):
+            yield self._rows(begin, end)
+
+    def _rows(self, first: int, last: int) -> SliceRows:
+        rows = self.file.rows(first, last)
         adjwgt, vwgt = (
             NO_WEIGHTS if one is None else one.astype(np.float64, copy=False)
             for one in (rows.adjwgt, rows.vwgt)

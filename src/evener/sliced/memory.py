@@ -123,8 +123,8 @@ def least_bytes(sizes: SliceSizes, k: int, clusters: float = 0.0) -> float:
     arcs = min(MOST_ENTRIES * count, sizes.arcs)
     graph = ClusterGraph(math.ceil(count), arcs, MESH, across=True, k=k)
     steps = (
-        CERTIFIED * sizes.n + read,
-        UNEVEN * sizes.n + read,
+        CERTIFIED * sizes.n,  # rows are read in small pieces
+        0.0 if sizes.dimension else UNEVEN * sizes.n + read,
         numbers + read + _shrunk(sizes),
         numbers + read + ACROSS_CLUSTER * count,
         numbers + max(_contracting(sizes, graph), _dividing(sizes, graph)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from evener.sliced.rows import SameStructure, SlicedGraph, SliceRows
 from evener.wording import memory
@@ -34,15 +34,30 @@ class WatchedGraph(SameStructure):
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i."""
         rows = self._graph.rows(i)
+        self._bytes += _bytes_of(rows)
+        self._tell_read(i)
+        return rows
+
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield the rows of slice i, some at a time."""
+        for rows in self._graph.pieces(i):
+            self._bytes += _bytes_of(rows)
+            yield rows
+        self._tell_read(i)
+
+    def _tell_read(self, i: int) -> None:
+        """Report that slice i was read."""
         own = self.own_slices
         self._passes += i == own.start
-        self._bytes += sum(array.nbytes for array in rows[1:])
         share = (i - own.start + 1) / len(own)
         read = f"pass {self._passes}, {memory(self._bytes)} read"
         self._progress(f"{self._step}: {read}", self._done(share))
-        return rows
 
     def _done(self, share: float) -> float:
         """Return the estimated fraction done; the number of passes is not known in advance."""
         passes = max(self._passes - 1 + share, 0)
         return passes / (passes + HALF_DONE)
+
+
+def _bytes_of(rows: SliceRows) -> int:
+    return sum(array.nbytes for array in rows[1:])

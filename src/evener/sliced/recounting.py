@@ -104,19 +104,19 @@ def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Co
     parts: list[tuple[FloatArray, FloatArray]] = []
     cuts: list[float] = []
     for i in graph.own_slices:
-        rows = graph.rows(i)
-        sums = Sums(np.zeros(k), np.zeros(k), *counts) if rows.vwgt.size else units
-        begin, cut = 0, 0.0
-        while begin < rows.xadj.size - 1:
-            begin, used, more = kernels.count_rows(
-                rows, begin, blocks, joined, seen, sums, pairs, used
-            )
-            cut += more
-            if begin < rows.xadj.size - 1:
-                pairs = _larger(pairs)
+        sums, cut = units, 0.0
+        for rows in graph.pieces(i):
+            if rows.vwgt.size and sums is units:
+                sums = Sums(np.zeros(k), np.zeros(k), *counts)
+                parts.append((sums.weights, sums.inside_weights))
+            begin = 0
+            while begin < rows.xadj.size - 1:
+                begin, used, cut = kernels.count_rows(
+                    rows, begin, blocks, joined, seen, sums, pairs, used, cut
+                )
+                if begin < rows.xadj.size - 1:
+                    pairs = _larger(pairs)
         cuts.append(cut)
-        if rows.vwgt.size:
-            parts.append((sums.weights, sums.inside_weights))
     comm = graph.comm
     of_ranks = comm.allgather([units[:2], *parts])
     weights, inside = (

@@ -69,16 +69,16 @@ def root_of(joined, v):
 
 
 @njit(cache=True, nogil=True)
-def count_rows(rows, begin, blocks, joined, seen, sums, pairs, used):
+def count_rows(rows, begin, blocks, joined, seen, sums, pairs, used, cut):
     """Count the rows from `begin` on; return the row at which it ended, slots used and weight cut.
 
     It ends early if the table of pairs may become more than half full, else after the last row.
     Every cut edge is counted at both ends. joined (n_local,) int32: a path along joined[v] leads to
-    the lowest vertex of v's piece. seen (k,) int32: the last vertex that sent to each block.
+    the lowest vertex of v's piece. seen (k,) int32: the last vertex that sent to each block. cut:
+    the weight cut so far, which is returned with that of these rows.
     """
     room, k = pairs.keys.size // 2, seen.size
     units, plain = rows.vwgt.size == 0, rows.adjwgt.size == 0
-    cut = 0.0
     last = rows.xadj.size - 1
     for i in range(begin, last):
         start, end = rows.xadj[i], rows.xadj[i + 1]

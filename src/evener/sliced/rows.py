@@ -6,7 +6,7 @@ InMemoryGraph is a graph in memory, for code that divides graphs in slices.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -109,6 +109,12 @@ class SlicedGraph(Protocol):
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i; the next call may overwrite them."""
 
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield the rows of slice i, some at a time if they are read; the next may overwrite them.
+
+        They need less memory than those of a whole slice.
+        """
+
     def weights(self, i: int) -> FloatArray:
         """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""
 
@@ -160,6 +166,14 @@ class OneProcess(ABC):
         """All slices."""
         return range(N_SLICES)
 
+    @abstractmethod
+    def rows(self, i: int) -> SliceRows:
+        """Return the rows of slice i; the next call may overwrite them."""
+
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield all rows of slice i at once."""
+        yield self.rows(i)
+
     def fill(self, values: npt.NDArray[np.generic], which: Which = None) -> None:  # noqa: B027 - it is whole
         """Do nothing: there are no ghosts."""
 
@@ -177,6 +191,10 @@ class SameStructure:
     def rows(self, i: int) -> SliceRows:
         """Return the rows of slice i; the next call may overwrite them."""
         return self._graph.rows(i)
+
+    def pieces(self, i: int) -> Iterator[SliceRows]:
+        """Yield all rows of slice i at once."""
+        yield self.rows(i)
 
     def weights(self, i: int) -> FloatArray:
         """Return the weights (r,) of the vertices of slice i, or (0,) if all are 1."""

@@ -156,11 +156,16 @@ class CsrFile:
             return None
         return self._read("labels", first, last).astype(np.int64)
 
-    def ranges(self, arcs: int = BATCH) -> Iterator[tuple[int, int]]:
-        """Yield consecutive ranges of vertices, each with at most `arcs` arcs or one vertex."""
-        first = 0
-        while first < self.n:
-            last = min(first + BATCH_ROWS, self.n)
+    def ranges(
+        self, arcs: int = BATCH, first: int = 0, end: int | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Yield consecutive ranges of vertices, each with at most `arcs` arcs or one vertex.
+
+        From vertex `first` to end - 1, by default the last one.
+        """
+        end = self.n if end is None else end
+        while first < end:
+            last = min(first + BATCH_ROWS, end)
             xadj, _ = self._offsets(first, last, "ranges")
             rows = max(1, int(np.searchsorted(xadj, arcs, "right")) - 1)
             yield first, first + rows

@@ -187,17 +187,18 @@ def refined(
 ) -> list[Candidate]:
     """Refine a candidate of several devices; where exchanges cost much, by clusters first."""
     moved = None
-    if effort.by_clusters and _exchanged_share(first) >= COSTLY:
+    if moves_clusters(first, effort):
         moved = refined_by_clusters(first, maker, seed, threads)
     if moved is None:
         return refinements(first, maker, effort, seed, threads)
     return [moved, *refinements(moved, maker, effort, seed, threads)]
 
 
-def _exchanged_share(one: Candidate) -> float:
-    """Return the share of its time that the slowest device spends on exchanges."""
+def moves_clusters(one: Candidate, effort: SearchEffort) -> bool:
+    """Return whether clusters of vertices move in a refinement of the candidate."""
     last = one.prediction.bottleneck
-    return float(one.prediction.communicate[last] / max(one.seconds, 1e-300))
+    exchanged = float(one.prediction.communicate[last])
+    return effort.by_clusters and exchanged >= COSTLY * one.seconds
 
 
 # Mean vertices of a cluster, one after the other. On Delaunay graphs of 2^20 vertices and four GPUs
