@@ -165,11 +165,11 @@ def _adopt(network, scratch, count, own, level, other, end):
             there = side * label[head[a]]
             if 0 < there < nearest and room[back[a] if side > 0 else a] > 0:
                 nearest, along = there, a
-                if there == before - 1:
+                if there < before:
                     break
         parent[v] = along
-        if along != ROOT and nearest == before - 1:
-            continue
+        if along != ROOT and nearest < before:
+            continue  # levels never fall, so that a vertex is in the queue once
         label[v] = 0 if along == ROOT else side * (nearest + 1)
         if label[v] == own * level:
             queue[end] = v
