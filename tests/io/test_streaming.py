@@ -41,7 +41,7 @@ def test_an_archive_is_read_from_any_piece_on(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("weights", [None, np.arange(60), np.linspace(0, 1, 60)])
 def test_binary_csr_is_read_from_any_piece_on(tmp_path, monkeypatch, weights):
-    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (8,))
+    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (8, 0, None))
     rng = np.random.default_rng(3)
     graph = ev.Graph.from_edges(20, *rng.integers(0, 20, (2, 60)), weights=weights)
     ev.write_graph(tmp_path / "g.ecsr", graph)

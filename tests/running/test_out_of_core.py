@@ -24,7 +24,7 @@ from tests.running.test_slicing import files, lines
 def _small_pieces(monkeypatch):
     monkeypatch.setattr(streams, "PIECE", 40)
     monkeypatch.setattr(npz, "ENTRIES", 7)
-    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (7,))
+    monkeypatch.setattr(CsrFile.ranges, "__defaults__", (7, 0, None))
 
 
 def check(path, partition, want, threads, **options):
