@@ -41,21 +41,21 @@ def test_pieces_are_whole_rows_and_are_counted_as_slices_are(tmp_path, monkeypat
     if weighted:  # sums of such weights depend on their order
         graph = graph.with_(vwgt=graph.weights() / 7, adjwgt=graph.edge_weights() / 3)
     write_graph(tmp_path / "g.ecsr", graph)
-    whole, told = InMemoryGraph(graph), list[tuple[str, float]]()
+    whole, steps = InMemoryGraph(graph), list[str]()
     part = np.arange(graph.n, dtype=np.int32) * 7 // graph.n
     with FileGraph.at(tmp_path / "g.ecsr") as file:
-        watched = WatchedGraph(file, lambda *one: told.append(one))
+        watched = WatchedGraph(file, lambda step, _: steps.append(step))
         for i in file.own_slices:
-            kept, end = whole.rows(i), whole.rows(i).first
+            given, end = whole.rows(i), whole.rows(i).first
             for piece in watched.pieces(i):
                 assert piece.first == end
                 end += piece.xadj.size - 1
                 assert piece.adjncy.size <= arcs or piece.xadj.size == 2
-                at = slice(piece.first - kept.first, end - kept.first)
-                np.testing.assert_array_equal(np.diff(piece.xadj), np.diff(kept.xadj)[at])
-                np.testing.assert_array_equal(piece.vwgt, kept.vwgt[at])
-            assert end == kept.first + kept.xadj.size - 1
-        assert told[-1][0].startswith(": pass 1, ")
+                at = slice(piece.first - given.first, end - given.first)
+                np.testing.assert_array_equal(np.diff(piece.xadj), np.diff(given.xadj)[at])
+                np.testing.assert_array_equal(piece.vwgt, given.vwgt[at])
+            assert end == given.first + given.xadj.size - 1
+        assert steps[-1].startswith(": pass 1, ")
         found = recounted_in_slices(file, part, 7)
     expected = recounted_in_slices(whole, part, 7)
     np.testing.assert_equal(vars(found.between), vars(expected.between))
