@@ -3,9 +3,13 @@
 import numpy as np
 
 from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.partitioning.label_propagation import cycles
 from evener.partitioning.label_propagation.cycles import (
+    STRIDES,
     Work,
     blocks_by_clusters,
+    cost_of,
+    in_strides,
     shrink_to_clusters,
 )
 from evener.partitioning.levels.levels import finest
@@ -52,8 +56,42 @@ def test_vertices_without_weight_do_not_divide_by_zero():
 def test_a_bisection_among_the_starts_and_further_cycles():
     graph = barabasi_albert(3000, 2)
     contract = unit_contract(graph.n, [8, 4, 1, 1, 1, 1], 0.03)
-    for work in (Work(2, cycles=0, splits=0, fills=1), Work(2, cycles=1, splits=1, fills=2)):
+    for work in (Work(2, cycles=1, splits=0, fills=1), Work(2, cycles=2, splits=1, fills=2)):
         rng = np.random.default_rng(5)
         part = blocks_by_clusters(level_of(graph), contract, 0.0, work, rng)
         weight = np.bincount(part, minlength=6)
         assert ((weight >= contract.low) & (weight <= contract.high)).all()
+
+
+def test_orders_in_strides_have_each_vertex_once():
+    for n in (1, 7, STRIDES - 1, STRIDES, 3 * STRIDES + 5):
+        order = in_strides(n, np.random.default_rng(n))
+        assert (np.sort(order) == np.arange(n)).all()
+        same = np.diff(order) == STRIDES  # each stride goes on until it leaves the graph
+        assert (order[1:][~same] < STRIDES).all()
+
+
+def test_partitions_are_combined_inside_the_blocks_of_both(monkeypatch):
+    """The third cycle starts from the better partition, and no cluster crosses a border."""
+    graph, contract, inside = barabasi_albert(3000, 2), unit_contract(3000, [4, 2, 1, 1], 0.03), []
+    shrink_all = cycles._shrink_all
+
+    def recorded(level, part, *rest):
+        inside.append(part)
+        return shrink_all(level, part, *rest)
+
+    monkeypatch.setattr(cycles, "_shrink_all", recorded)
+    made, cycle = [], cycles.cycle
+
+    def kept(*args):
+        made.append(cycle(*args))
+        return made[-1]
+
+    monkeypatch.setattr(cycles, "cycle", kept)
+    level, rng = level_of(graph), np.random.default_rng(5)
+    part = blocks_by_clusters(level, contract, 0.0, Work(2, 2, 1, 1), rng)
+    assert [len(np.unique(sets)) > 1 for sets in inside] == [False, False, True]
+    pairs = made[0] * 4 + made[1]
+    assert len(np.unique(inside[2])) == len(np.unique(pairs))
+    assert len(np.unique(inside[2] * 16 + pairs)) == len(np.unique(pairs))
+    assert cost_of(level, part, contract) == min(cost_of(level, x, contract) for x in made)

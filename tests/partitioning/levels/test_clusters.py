@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evener.graphs.generating.delaunay import delaunay, tetrahedron_dual
-from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
+from evener.graphs.generating.random_graphs import barabasi_albert, rgg
 from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation import move_kernels as moves
 from evener.partitioning.label_propagation import propagation
@@ -21,7 +21,7 @@ from evener.partitioning.portfolio import best_blocks
 from evener.plans.partition import Contract
 from tests.assertions import grid
 from tests.examples import seeds
-from tests.partitioning.by_hand import faults, unit_contract
+from tests.partitioning.by_hand import faults, graph_of, unit_contract
 
 UNIT = np.empty(0, np.int32)
 
@@ -149,9 +149,17 @@ def test_clusters_are_divided_alike_with_any_threads():
     assert (parts[0] == parts[1]).all()
 
 
+def core_with_leaves(core, leaves, degree):
+    """A random graph of `core` vertices; each leaf is joined to one of them, most to a few."""
+    rng = np.random.default_rng(1)
+    ends, hubs = rng.integers(0, core, (core * degree, 2)), core * rng.random(leaves) ** 3
+    beside = np.stack([core + np.arange(leaves), hubs.astype(int)], axis=1)
+    return graph_of(core + leaves, [*ends[ends[:, 0] != ends[:, 1]], *beside])
+
+
 CORNERS = {
-    "a core in two large blocks": (
-        "PROMISING_CORE", lambda: rmat(10, 1, 50, 0.5, 0.2, 0.2), [9.9, 9.9, *[0.6] * 22], 0.995,
+    "a core in a large block": (
+        "PROMISING_CORE", lambda: core_with_leaves(500, 1500, 15), [8, *[1] * 8], 0.98,
     ),
     "equal communities": ("PROMISING_HALVES", lambda: communities(24, 100, 5, 1), [1] * 16, 0.95),
 }  # fmt: skip

@@ -80,7 +80,8 @@ def in_strides(n: int, rng: np.random.Generator) -> IntArray:
 
     Each stride visits every STRIDES-th vertex; only the order of the strides is random.
     """
-    return np.concatenate([np.arange(i, n, STRIDES) for i in rng.permutation(min(n, STRIDES))])
+    order = rng.permutation(min(n, STRIDES))[:, None] + np.arange(0, n, STRIDES)
+    return np.asarray(order[order < n])
 
 
 def overloaded(state: PropagationState) -> FloatArray:
@@ -175,9 +176,9 @@ LARGEST_SEED = 2**30  # of bisections
 class Work:
     """The effort for graphs with clusters.
 
-    leaps: rounds of leaps on each level. cycles: how often the graph is coarsened again inside its
-    blocks. splits, fills: numbers of partitions of the coarsest graph by bisection, and by filling
-    blocks; the best of them all is used.
+    leaps: rounds of leaps on each level. cycles: number of partitions that are made and combined,
+    or how often given blocks are refined. splits, fills: numbers of partitions of the coarsest
+    graph by bisection, and by filling blocks; the best of them all is used.
     """
 
     leaps: int
@@ -189,35 +190,44 @@ class Work:
 def blocks_by_clusters(
     level: GraphLevel, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
-    """Return blocks (n,) by multilevel label propagation, and more cycles inside the blocks.
+    """Return blocks (n,) by multilevel label propagation: several partitions, combined in turn.
 
     alone: the weight of vertices that will be added to blocks later.
     """
-    part = cycle(level, None, contract, alone, work, rng)
-    for _ in range(work.cycles):
-        part = cycle(level, part, contract, alone, work, rng)
-    return part
+    best = cycle(level, None, contract, alone, work, rng)
+    for _ in range(1, work.cycles):
+        found = [best, cycle(level, None, contract, alone, work, rng)]
+        found.sort(key=lambda part: cost_of(level, part, contract))
+        both = found[0] * np.int64(contract.k) + found[1]
+        sets = np.unique(both, return_inverse=True)[1].astype(np.int32)
+        found.append(cycle(level, found[0], contract, alone, work, rng, sets))
+        best = min(found, key=lambda part: cost_of(level, part, contract))
+    return best
 
 
 def cycle(
     level: GraphLevel, part: Part | None, contract: Contract, alone: float, work: Work,
-    rng: np.random.Generator,
+    rng: np.random.Generator, sets: Part | None = None,
 ) -> Part:  # fmt: skip
     """Return blocks (n,) after one cycle: coarsen, then reduce the cut on every level.
 
-    The graph is coarsened inside the blocks of `part`; if `part` is None, it is coarsened freely
-    and divided on the coarsest level.
+    The graph is coarsened inside the blocks of `part`, or inside `sets` (n,), each of them inside a
+    block; if `part` is None, it is coarsened freely and divided on the coarsest level.
     """
-    blocks = np.zeros(level.n, np.int32) if part is None else part
-    hierarchy = _shrink_all(level, blocks, contract, rng)
-    level, blocks = hierarchy.coarsest, hierarchy.part
+    if sets is None:
+        sets = np.zeros(level.n, np.int32) if part is None else part
+    hierarchy = _shrink_all(level, sets, contract, rng)
+    coarsest = hierarchy.coarsest
     if part is None:
-        blocks = _best_of_starts(level, contract, alone, work, rng)
+        blocks = _best_of_starts(coarsest, contract, alone, work, rng)
     else:
-        _lower(level, blocks, contract, alone, work.leaps, rng)
+        block_of_set = np.empty(sets.max() + 1, np.int32)
+        block_of_set[sets] = part
+        blocks = block_of_set[hierarchy.part]
+        _lower(coarsest, blocks, contract, alone, work.leaps, rng)
     for finer, shrunk in reversed(hierarchy.above):
-        level, blocks = finer, projected(shrunk, blocks, 1)
-        _lower(level, blocks, contract, alone, work.leaps, rng)
+        blocks = projected(shrunk, blocks, 1)
+        _lower(finer, blocks, contract, alone, work.leaps, rng)
     return blocks
 
 
@@ -265,7 +275,7 @@ def _best_of_starts(
     for turn in range(work.splits + work.fills):
         if turn < work.splits:
             seed = int(rng.integers(LARGEST_SEED))
-            part = recursive_bisection(level, contract.targets, SLACK, seed)
+            part = recursive_bisection(level, contract.targets, SLACK, seed, "alternate")
         else:
             part = _filled(level, contract.targets, turn - work.splits, rng)
         _lower(level, part, contract, alone, work.leaps, rng)

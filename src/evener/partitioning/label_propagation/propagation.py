@@ -134,15 +134,15 @@ class Rounds:
 ROUNDS = {
     "fast": Rounds(
         3, before=2, total_volume=3, max_volume=4,
-        clusters=Work(leaps=3, cycles=0, splits=1, fills=1),
+        clusters=Work(leaps=3, cycles=1, splits=1, fills=1),
     ),
     "default": Rounds(
         8, before=3, total_volume=6, max_volume=8,
-        clusters=Work(leaps=4, cycles=0, splits=3, fills=1),
+        clusters=Work(leaps=2, cycles=2, splits=2, fills=1),
     ),
     "strong": Rounds(
         16, before=6, total_volume=12, max_volume=20,
-        clusters=Work(leaps=12, cycles=3, splits=10, fills=6),
+        clusters=Work(leaps=4, cycles=4, splits=4, fills=1),
     ),
 }  # fmt: skip
 
@@ -218,7 +218,7 @@ def _low_cut(
     whole = anchored(level, given, 1) if level.fixed.size else None
     if whole is not None:
         level, given = whole.level, whole.part
-    for _ in range(max(work.cycles, 1)):
+    for _ in range(work.cycles):
         given = cycle(level, given, contract, alone, work, rng)
     return given if whole is None else projected(whole, given, 1)
 
