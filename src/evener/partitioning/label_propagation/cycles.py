@@ -170,6 +170,8 @@ MANY_EDGES = 30  # vertices with at least this many edges choose last, in random
 OVERWEIGHT = 10.0  # the cut is multiplied by 1 + OVERWEIGHT x (share of weight above the limits)
 SLACK = 0.005  # a block of a bisection may be off its target by this fraction
 LARGEST_SEED = 2**30  # of bisections
+# How bisections deal blocks to sides, in turn: alike suits social networks, by size suits meshes.
+STARTS = "count", "alternate"
 
 
 @dataclass(frozen=True)
@@ -274,8 +276,8 @@ def _best_of_starts(
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(work.splits + work.fills):
         if turn < work.splits:
-            seed = int(rng.integers(LARGEST_SEED))
-            part = recursive_bisection(level, contract.targets, SLACK, seed, "alternate")
+            seed, deal = int(rng.integers(LARGEST_SEED)), STARTS[turn % len(STARTS)]
+            part = recursive_bisection(level, contract.targets, SLACK, seed, deal)
         else:
             part = _filled(level, contract.targets, turn - work.splits, rng)
         _lower(level, part, contract, alone, work.leaps, rng)
