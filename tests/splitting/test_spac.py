@@ -21,7 +21,6 @@ from evener.splitting.spac import (
     combined,
     cut_borders,
     neighbourhoods_in_orders,
-    overlay,
 )
 from evener.splitting.splits import PRESETS, Split
 from tests.examples import with_examples
@@ -125,12 +124,6 @@ def test_the_result_is_never_worse_than_the_best_and_keeps_limits(edges, k, coun
     assert (contract.low <= after).all()
     assert (after <= contract.high).all()
     assert sorted(found.order.split("+")) == [str(i) for i in range(count)]
-
-
-def test_edges_have_one_number_where_they_have_one_block_in_both():
-    numbers = overlay(np.array([0, 0, 1, 1, 0]), np.array([1, 1, 1, 0, 2]), 3)
-    assert numbers.dtype == np.int32
-    assert numbers.tolist() == [0, 0, 3, 2, 1]
 
 
 def test_what_two_partitions_do_well_is_in_the_combined_one():

@@ -17,6 +17,7 @@ from evener.arrays import IntArray, IntVector, Part
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.levels.levels import overlay
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract, Partition
@@ -245,15 +246,6 @@ def combined(
         saved += refine_inside(finest, part, inside, limits, effort, rng)
     orders = dict.fromkeys(made.order for made in (best, *others))
     return replace(best, partition=kept(edges, part, contract), saved=saved, order="+".join(orders))
-
-
-def overlay(part: Part, other: Part, k: int) -> Part:
-    """Return a number (edges,) int32 for each edge's pair of blocks in the two partitions.
-
-    k: number of blocks in each partition.
-    """
-    numbers: Part = np.unique(part.astype(np.int64) * k + other, return_inverse=True)[1]
-    return numbers.astype(np.int32)
 
 
 def by_copies(edges: EdgeList, splits: list[Split]) -> list[Split]:

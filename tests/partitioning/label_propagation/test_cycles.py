@@ -76,18 +76,18 @@ def test_partitions_are_combined_inside_the_blocks_of_both(monkeypatch):
     graph, contract, inside = barabasi_albert(3000, 2), unit_contract(3000, [4, 2, 1, 1], 0.03), []
     shrink_all = cycles._shrink_all
 
-    def recorded(level, part, *rest):
+    def shrink_and_record(level, part, *rest):
         inside.append(part)
         return shrink_all(level, part, *rest)
 
-    monkeypatch.setattr(cycles, "_shrink_all", recorded)
+    monkeypatch.setattr(cycles, "_shrink_all", shrink_and_record)
     made, cycle = [], cycles.cycle
 
-    def kept(*args):
+    def cycle_and_record(*args):
         made.append(cycle(*args))
         return made[-1]
 
-    monkeypatch.setattr(cycles, "cycle", kept)
+    monkeypatch.setattr(cycles, "cycle", cycle_and_record)
     level, rng = level_of(graph), np.random.default_rng(5)
     part = blocks_by_clusters(level, contract, 0.0, Work(2, 2, 1, 1), rng)
     assert [len(np.unique(sets)) > 1 for sets in inside] == [False, False, True]

@@ -150,11 +150,11 @@ def test_clusters_are_divided_alike_with_any_threads():
 
 
 def core_with_leaves(core, leaves, degree):
-    """A random graph of `core` vertices; each leaf is joined to one of them, most to a few."""
+    """A random graph of `core` vertices; each leaf is joined to one of them, most to a few hubs."""
     rng = np.random.default_rng(1)
     ends, hubs = rng.integers(0, core, (core * degree, 2)), core * rng.random(leaves) ** 3
-    beside = np.stack([core + np.arange(leaves), hubs.astype(int)], axis=1)
-    return graph_of(core + leaves, [*ends[ends[:, 0] != ends[:, 1]], *beside])
+    leaf_edges = np.stack([core + np.arange(leaves), hubs.astype(int)], axis=1)
+    return graph_of(core + leaves, [*ends[ends[:, 0] != ends[:, 1]], *leaf_edges])
 
 
 CORNERS = {

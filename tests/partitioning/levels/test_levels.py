@@ -13,6 +13,7 @@ from evener.partitioning.levels.levels import (
     GraphLevel,
     Shrunk,
     finest,
+    overlay,
     projected,
     scattered,
     shrink,
@@ -174,3 +175,9 @@ def test_the_graph_of_some_vertices(weighted):
         row = slice(found.xadj[i], found.xadj[i + 1])
         assert members[found.adjncy[row]].tolist() == graph.adjncy[inside].tolist()
         assert found.adjwgt[row].tolist() == (inside if weighted else [])
+
+
+def test_pairs_of_blocks_have_one_number_each():
+    numbers = overlay(np.array([0, 0, 1, 1, 0]), np.array([1, 1, 1, 0, 2]), 3)
+    assert numbers.dtype == np.int32
+    assert numbers.tolist() == [0, 0, 3, 2, 1]

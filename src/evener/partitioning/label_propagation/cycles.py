@@ -19,6 +19,7 @@ from evener.partitioning.levels.levels import (
     Hierarchy,
     Shrunk,
     contracted,
+    overlay,
     projected,
     shrink_in_steps,
 )
@@ -170,8 +171,9 @@ MANY_EDGES = 30  # vertices with at least this many edges choose last, in random
 OVERWEIGHT = 10.0  # the cut is multiplied by 1 + OVERWEIGHT x (share of weight above the limits)
 SLACK = 0.005  # a block of a bisection may be off its target by this fraction
 LARGEST_SEED = 2**30  # of bisections
-# How bisections deal blocks to sides, in turn: alike suits social networks, by size suits meshes.
-STARTS = "count", "alternate"
+# How bisections deal blocks to sides (see recursive_bisection), in turn: "alternate" cuts less of
+# social networks, "count" less of matrices that resemble meshes.
+DEALS_TRIED = "count", "alternate"
 
 
 @dataclass(frozen=True)
@@ -196,14 +198,17 @@ def blocks_by_clusters(
 
     alone: the weight of vertices that will be added to blocks later.
     """
+
+    def cost(part: Part) -> float:
+        return cost_of(level, part, contract)
+
     best = cycle(level, None, contract, alone, work, rng)
     for _ in range(1, work.cycles):
-        found = [best, cycle(level, None, contract, alone, work, rng)]
-        found.sort(key=lambda part: cost_of(level, part, contract))
-        both = found[0] * np.int64(contract.k) + found[1]
-        sets = np.unique(both, return_inverse=True)[1].astype(np.int32)
-        found.append(cycle(level, found[0], contract, alone, work, rng, sets))
-        best = min(found, key=lambda part: cost_of(level, part, contract))
+        other = cycle(level, None, contract, alone, work, rng)
+        better, worse = sorted((best, other), key=cost)
+        sets = overlay(better, worse, contract.k)
+        combined = cycle(level, better, contract, alone, work, rng, sets)
+        best = min(better, combined, key=cost)
     return best
 
 
@@ -276,7 +281,7 @@ def _best_of_starts(
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(work.splits + work.fills):
         if turn < work.splits:
-            seed, deal = int(rng.integers(LARGEST_SEED)), STARTS[turn % len(STARTS)]
+            seed, deal = int(rng.integers(LARGEST_SEED)), DEALS_TRIED[turn % len(DEALS_TRIED)]
             part = recursive_bisection(level, contract.targets, SLACK, seed, deal)
         else:
             part = _filled(level, contract.targets, turn - work.splits, rng)

@@ -373,6 +373,15 @@ def shrink_in_steps(
     return Hierarchy(above, level, part)
 
 
+def overlay(part: Part, other: Part, k: int) -> Part:
+    """Return a number (n,) int32 for each pair of blocks that two partitions (n,) give an item.
+
+    k: number of blocks in each partition.
+    """
+    numbers: Part = np.unique(part.astype(np.int64) * k + other, return_inverse=True)[1]
+    return numbers.astype(np.int32)
+
+
 def subgraph(
     level: GraphLevel,
     part: Part,
