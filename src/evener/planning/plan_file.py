@@ -356,8 +356,8 @@ ALLOCATION = {MMAP_THRESHOLD: 1 << 20, TOP_PAD: 8 << 20, TRIM_THRESHOLD: 16 << 2
 def give_back_freed() -> None:
     """Make malloc return large arrays to the system once they are freed.
 
-    glibc raises its limit for these to 32 MiB as arrays are freed, and then retains freed memory: a
-    quarter more resident memory was measured. Other C libraries are not changed.
+    glibc raises its limit for these to 32 MiB as arrays are freed, and then retains freed memory:
+    up to a quarter more resident memory was measured. Other C libraries are not changed.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

@@ -102,7 +102,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     (`_planned`); the first two call evener.planning.plan_slices.
     """
     from evener.io.plans.plan import write_plan
+    from evener.planning.plan_file import give_back_freed
 
+    give_back_freed()
     comm = own_ranks()
     if comm is not None:
         machine = options_from(args, MachineOptions)

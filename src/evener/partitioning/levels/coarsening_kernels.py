@@ -229,6 +229,23 @@ def contract(level, part, clusters, first, last, mark, found, found_weight, coar
     return q
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def middles(points, vwgt, coarse_of, found):
+    """Set `found` (d, clusters), 0 before, to the weighted means of the members' points (d, n).
+
+    Clusters of weight 0 get the unweighted mean.
+    """
+    mass = np.zeros(found.shape[1])
+    for v in range(vwgt.size):
+        c, weight = coarse_of[v], max(vwgt[v], 1e-300)
+        mass[c] += weight
+        for i in range(found.shape[0]):
+            found[i, c] += weight * points[i, v]
+    for i in range(found.shape[0]):
+        for c in range(mass.size):
+            found[i, c] /= mass[c]
+
+
 @njit(cache=True, nogil=True)
 def project(coarse_part, coarse_of, first, last, part):
     """Give the vertices [first, last) the blocks of their clusters."""

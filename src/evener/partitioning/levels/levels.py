@@ -287,18 +287,15 @@ class Hierarchy:
         for i, (level, _) in enumerate(self.above):
             if level.n <= most:
                 return Hierarchy(self.above[:i], level, np.zeros(level.n, np.int32))
-        return self
+        return Hierarchy(self.above[:], self.coarsest, self.part)
 
-    def coarse_points(self, points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def coarse_points(self, points: NumberArray) -> npt.NDArray[np.float32]:
         """Return the coarsest level's points (d, coarse n): weighted means of points (d, n)."""
-        middles = points.astype(np.float64)
         for level, shrunk in self.above:
-            # Clusters of weight 0 get the unweighted mean of their vertices.
-            weight = np.maximum(level.vwgt, 1e-300)
-            count, of = shrunk.level.n, shrunk.coarse_of
-            mass = np.bincount(of, weight, count)
-            middles = np.stack([np.bincount(of, weight * x, count) / mass for x in middles])
-        return np.asarray(middles, np.float32)
+            middles = np.zeros((len(points), shrunk.level.n))
+            kernels.middles(points, level.vwgt, shrunk.coarse_of, middles)
+            points = middles
+        return np.asarray(points, np.float32)
 
 
 def shrink_freely(

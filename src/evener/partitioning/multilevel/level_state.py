@@ -329,14 +329,15 @@ def refined_back(
 ) -> Part:
     """Refine partitions of the coarsest level on all finer levels; return the best on the finest.
 
+    Each level is removed from the hierarchy once the partitions are on a finer one, to free memory.
     above: number of finer levels that the hierarchy does not contain.
     """
-    for depth in range(len(hierarchy.above) - 1, -1, -1):
-        finer, shrunk = hierarchy.above[depth]
-        rivals = [
-            follow(descend(rival, finer, shrunk, task), task, depth + above)
-            for rival in _followed(rivals, task)
-        ]
+    while hierarchy.above:
+        finer, shrunk = hierarchy.above.pop()
+        depth = len(hierarchy.above) + above
+        rivals = [descend(rival, finer, shrunk, task) for rival in _followed(rivals, task)]
+        del shrunk  # it holds the coarser level
+        rivals = [follow(rival, task, depth) for rival in rivals]
     return worth_following(rivals)[0].part
 
 
