@@ -23,7 +23,7 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.partition import Contract
 from evener.splitting import clustering_kernels as clustering
 from evener.splitting import expanding_kernels, placing_kernels
-from evener.splitting.buffering import Stream, buffer_size, homes_of_stream
+from evener.splitting.buffering import Stream, buffer_size, homes_of_stream, sample_of_stream
 from evener.splitting.expanding import (
     HUB_RATIO,
     NO_BLOCK,
@@ -179,12 +179,17 @@ def _two_phase(run: Streaming) -> None:
 def _buffered(run: Streaming) -> tuple[str, ...]:
     m = run.survey.m
     homes = homes_of_stream(run.ends, run.survey.degrees, m, run.contract.targets, run.size)
-    if homes is not None:
-        for tails, heads, work, part in run.pieces():
-            clustering.place_inside(tails, heads, work, homes, run.blocks, part)
     rooms = rooms_within(run.contract, m)
     stream = Stream(m, rooms, run.blocks, run.size, is_window=homes is not None)
-    for tails, heads, work, _ in run.pieces(is_first=homes is None):
+    if homes is None:
+        run.part[:] = NO_BLOCK
+        sample = sample_of_stream(run.ends, run.survey.degrees, m, run.size, run.seed)
+        stream.begin(sample, None, run.part)
+        del sample
+    else:
+        for tails, heads, work, part in run.pieces():
+            clustering.place_inside(tails, heads, work, homes, run.blocks, part)
+    for tails, heads, work, _ in run.pieces(is_first=False):
         stream.add(tails, heads, work, run.part)
     stream.finish(run.part)
     return stream.said()
