@@ -289,7 +289,7 @@ class Hierarchy:
                 return Hierarchy(self.above[:i], level, np.zeros(level.n, np.int32))
         return Hierarchy(self.above[:], self.coarsest, self.part)
 
-    def coarse_points(self, points: NumberArray) -> npt.NDArray[np.float32]:
+    def coarse_points(self, points: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
         """Return the coarsest level's points (d, coarse n): weighted means of points (d, n)."""
         for level, shrunk in self.above:
             middles = np.zeros((len(points), shrunk.level.n))
