@@ -1,8 +1,11 @@
 """Vertices change device while a run goes on: values are those without."""
 
+import time
+
 import numpy as np
 import pytest
 
+import evener.running.moving as moving_module
 from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
@@ -78,6 +81,25 @@ def test_what_is_recorded_of_moves():
         begins = [began for step in steps for _, began, _ in step.spans]
         assert begins == sorted(begins)
         assert begins[-1] < found.seconds
+
+
+class SlowAtFirst:
+    """Prepares itself for long when it is first asked; moves nothing."""
+
+    def __init__(self):
+        self.steps = []
+
+    def observe(self, seen):
+        if not self.steps:
+            time.sleep(0.2)
+        self.steps.append(seen.step)
+
+
+def test_a_slow_first_answer_delays_no_question(monkeypatch):
+    monkeypatch.setattr(moving_module, "LEAST_SECONDS", 0.0)
+    adviser = SlowAtFirst()
+    run("pagerank", 2, RunWatch(rebalancing=Rebalancing(adviser)))
+    assert adviser.steps[:2] == [1, 2]
 
 
 def test_a_run_that_is_not_rebalanced_has_no_moves():

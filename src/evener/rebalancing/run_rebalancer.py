@@ -34,9 +34,9 @@ from evener.running.moving import DeviceTimes, MoveAdvice
 # fewer, the overhead of a superstep dominates. Chosen by hand.
 ENOUGH_ARCS = 0.25
 MOST_CHECKS = 1000  # number of latest checks that are stored
-# Assumed time of the first planning during a run, until it has been measured: moving a sixth of a
-# grid's 4 million vertices to another device took 0.5 s of one core; rounded up.
-PLANNING_SECONDS_PER_VERTEX = 1.5e-7
+# Assumed seconds of the first move during a run besides building parts, until they are measured: on
+# one core, a tenth of a grid's million vertices took 0.6 to 0.9 s, of 4 million 0.8 to 1.7 s.
+PLANNING_SECONDS, PLANNING_SECONDS_PER_VERTEX = 0.3, 4e-7
 
 
 class MoveCheck(NamedTuple):
@@ -199,7 +199,7 @@ class RunRebalancer:
         return Rebalancer(
             replace(plan, platform=platform), edges,
             replan=self._replan, log=self._log,
-            rebuild_seconds=built + PLANNING_SECONDS_PER_VERTEX * edges.n,
+            rebuild_seconds=built + PLANNING_SECONDS + PLANNING_SECONDS_PER_VERTEX * edges.n,
         )  # fmt: skip
 
     def _times_of_arcs(self) -> tuple[FloatArray, float]:

@@ -329,8 +329,8 @@ def writing(
 def keeping(writer: CheckpointWriter) -> Keep:
     """Return a Keep that writes checkpoints after supersteps and never stops the run."""
 
-    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
+    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> int:
         writer(step, take)
-        return False
+        return 1
 
     return keep

@@ -33,8 +33,8 @@ from evener.running.local_graphs import LocalGraph, Want
 # waits for up to 1 / MOST_SHARE_ONCE of that time.
 MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
 # Least seconds between two questions, so that a mean covers many time slices of processes that
-# share a core: Linux leaves a core to one of two processes for 3 to 4 ms.
-LEAST_SECONDS = 0.05
+# share a core: Linux leaves a core to one of two processes for 3 to 4 ms. A question takes 1 ms.
+LEAST_SECONDS = 0.1
 
 
 class DeviceTimes(NamedTuple):
@@ -129,13 +129,12 @@ class MovingDevice:
     def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
         """Run supersteps and moves until the program ends or reaches segment.most.
 
-        keep: called after each superstep, before the adviser is asked.
+        keep: called before the adviser is asked; never stops the run.
         """
 
-        def ask(step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
-            if keep is not None:
-                keep(step, take, steps)
-            return self._asks(step, take, steps)
+        def ask(step: int, take: Callable[[], RunState], steps: StepRecorder) -> int:
+            pause = MOST if keep is None else keep(step, take, steps)
+            return min(pause, self._asks(step, take, steps))
 
         whole = self.segment.run(local, start, ask)
         while (stopped := self._asks.take_stopped()) is not None:
@@ -210,25 +209,28 @@ class _Asking:
         self._steps: StepRecorder | None = None  # recorder of the supersteps since the last move
         self._seen = 0  # how many of these the adviser knows
         self._since = 0.0  # when the first of the others began [s]
-        self._usual = math.inf  # seconds of the shortest question
+        self._has_asked = False
+        self._usual = math.inf  # seconds of the shortest question, without the first
         self._passing_on = 0.0  # seconds until all devices knew the last answer
         self._moved: float | None = None  # when the last unreported move was requested [s]
         self._stopped: _Stopped | None = None
 
-    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
-        """Ask the adviser if it is time; return whether supersteps must stop for a move."""
+    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> int:
+        """Ask the adviser if it is time; return the supersteps until then, 0 to stop for a move."""
         if self._steps is not steps:
             self._steps, self._seen, self._since, self._next = steps, 0, steps.began, 0
-        if step < self._next or step >= self.segment.most:
-            return False
+        if step >= self.segment.most:
+            return MOST
+        if step < self._next:
+            return self._next - step
         began = time.perf_counter()
         with steps.timed("waiting"):
             advice = self._asked(step, steps, began)
         if advice is None:
             self._since = time.perf_counter()
-            return False
+            return self._next - step
         self._stopped, self._moved = _Stopped(advice, take(), began), began
-        return True
+        return 0
 
     def take_stopped(self) -> _Stopped | None:
         """Return why supersteps have stopped, once; None if they have ended."""
@@ -277,6 +279,9 @@ class _Asking:
             self.seconds += spent
         if self.given.every is not None:
             return advice, self.given.every
-        self._usual = min(self._usual, spent)
-        pause = max(self._usual / MOST_SHARE, spent / MOST_SHARE_ONCE, LEAST_SECONDS)
+        pause = LEAST_SECONDS
+        if self._has_asked:  # at the first question the adviser prepares itself, once
+            self._usual = min(self._usual, spent)
+            pause = max(self._usual / MOST_SHARE, spent / MOST_SHARE_ONCE, LEAST_SECONDS)
+        self._has_asked = True
         return advice, max(1, math.ceil(pause * count / max(seconds, 1e-9)))

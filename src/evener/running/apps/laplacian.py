@@ -158,7 +158,7 @@ def _conjugate_gradients(
         rz = following
         steps.now.edges = rows.ends.size
         steps.end(local.n_ghosts)
-        if done or (keep is not None and keep(steps.done, state, steps)):
+        if done or (keep is not None and not keep(steps.done, state, steps)):
             break
     return x
 
@@ -196,7 +196,9 @@ def _jacobi(
         x, following = following, x
         steps.now.edges = rows.ends.size
         steps.end(local.n_ghosts)
-        if change <= tolerance**2 * norm or (keep and keep(steps.done, state, steps)):
+        if change <= tolerance**2 * norm or (
+            keep is not None and not keep(steps.done, state, steps)
+        ):
             break
     return x[:m]
 

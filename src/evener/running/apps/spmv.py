@@ -119,7 +119,7 @@ def products(
         x, y = y, x
         steps.now.edges = rows.ends.size
         steps.end(received)
-        if keep is not None and keep(steps.done, state, steps):
+        if keep is not None and not keep(steps.done, state, steps):
             break
     return steps.result(x[:m])
 

@@ -25,7 +25,7 @@ from evener.running.engine.atomics_kernels import (
     LOGGED,
     TOTALS,
 )
-from evener.running.engine.engine import Engine
+from evener.running.engine.engine import MOST, Engine
 from evener.running.engine.recording import StepRecorder
 from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
@@ -102,25 +102,24 @@ class NearLinks:
             self._comm.barrier()
             self._memory.free()  # by all; after an error the others are ended
 
-    def advance(self, most: int, steps: StepRecorder) -> bool:
-        """Compute and record supersteps until the run or `most` of them end, or LONG passes.
+    def advance(self, left: int, steps: StepRecorder, pause: int = MOST) -> bool:
+        """Compute and record up to `pause` of the `left` supersteps, fewer if LONG passes.
 
-        Returns whether the run may go on.
+        Returns whether the program has not ended.
         """
         control, before = self._engine.control, self._engine.edges
         control[LOGGED] = 0
-        self._engine.advance(most)
+        self._engine.advance(min(left, pause))
         if self._error is not None:
             raise self._error
         count, schedule = int(control[LOGGED]), self._engine.program.schedule
         ended = {"dense": control[ENDED] != 0, "frontier": control[TOTALS] == 0}.get(schedule, True)
-        goes_on = not ended and count < most
-        if not goes_on:
+        if ended or count == left:
             steps.stop()
         self._log[count, kernels.LOOKED] = control[EDGES]
         self._record(count, before, steps)
         self._log[: count + 1] = 0
-        return goes_on
+        return not ended
 
     def _record(self, count: int, edges: int, steps: StepRecorder) -> None:
         """Record supersteps from rows 1 to `count` of the log.

@@ -25,15 +25,15 @@ from evener.running.engine.step_counts import DeviceEngine
 from evener.running.local_graphs import LocalGraph
 
 Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left
-# Called after each superstep with its number, how to get the state, and what was recorded; returns
-# whether to stop there.
-Keep = Callable[[int, Callable[[], RunState], StepRecorder], bool]
+# Called after supersteps with their number, how to get the state, and what was recorded; returns
+# after how many more supersteps it must be called again, 0 to stop. It may be called earlier.
+Keep = Callable[[int, Callable[[], RunState], StepRecorder], int]
 
 
 class Stretch(NamedTuple):
     """A part of a longer run.
 
-    start: its initial state; None: the beginning of the run. keep: called after each superstep, may
+    start: its initial state; None: the beginning of the run. keep: called after supersteps, may
     save the state and stop the run.
     """
 
@@ -48,8 +48,8 @@ class SuperstepLoop:
     """Runs a device's engine in the same supersteps as all other devices; every rank creates one.
 
     comm: one rank per device. local: this device's part. tell: called with the number of supersteps
-    done. start: the state of this device's vertices from which the run is continued. keep: called
-    after each superstep except the one that ends the program.
+    done. start: the state of this device's vertices from which the run is continued. keep: see
+    Keep; not called after the superstep that ends the program.
     """
 
     def __init__(
@@ -70,7 +70,8 @@ class SuperstepLoop:
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         near, schedule = None, self.engine.program.schedule
-        if self._keep is None and self._start is None and not self.local.divides_edges:
+        is_whole = self._keep is None and self._start is None
+        if not self.local.divides_edges and (is_whole or schedule == "dense"):
             near = NearLinks.of(self.steps.comm, self.local, self.engine)
         if near is None:
             self.exchange.prepare()
@@ -82,8 +83,7 @@ class SuperstepLoop:
             if near is not None:
                 if schedule == "frontier":
                     self.engine.control[places.DIRECTION] = frontier.PUSH
-                while near.advance(most - self.steps.done, self.steps):
-                    pass
+                self._run_near(near, most)
             elif schedule == "dense":
                 self._run_dense(most)
             elif schedule == "frontier":
@@ -94,6 +94,11 @@ class SuperstepLoop:
             if schedule != "dense":
                 self.engine.program.refuse_nan(values)
             return self.steps.result(values)
+
+    def _run_near(self, near: NearLinks, most: int) -> None:
+        pause = MOST if self._keep is None else 1
+        while pause and (left := most - self.steps.done) > 0:
+            pause = self._pause() if near.advance(left, self.steps, pause) else 0
 
     def _run_dense(self, most: int) -> None:
         program, n = self.engine.program, self.local.n_global
@@ -107,7 +112,7 @@ class SuperstepLoop:
                 change, step + 1, n, self.engine.parameters
             ):
                 return
-            if self._stops():
+            if not self._pause():
                 return
 
     def _run_to_fixpoint(self, most: int) -> None:
@@ -117,7 +122,7 @@ class SuperstepLoop:
             received = self.exchange.deliver()
             ended = all(self.steps.gathered(self.engine.has_ended))
             self.steps.end(received)
-            if ended or self._stops():
+            if ended or not self._pause():
                 return
 
     def _run_frontier(self, most: int) -> None:
@@ -137,7 +142,7 @@ class SuperstepLoop:
             received = exchange.deliver()
             before, totals = totals[0], self._totals()
             self.steps.end(received)
-            if self._stops({"left": totals[2], "before": before, "direction": last}):
+            if not self._pause({"left": totals[2], "before": before, "direction": last}):
                 return
 
     def _totals(self) -> Totals:
@@ -150,10 +155,10 @@ class SuperstepLoop:
         """Compute a superstep."""
         self.steps.compute(self.engine, lambda: self.engine.advance(1))
 
-    def _stops(self, numbers: Mapping[str, int] | None = None) -> bool:
-        """Call `keep` after a superstep; return whether the run stops. numbers: of RunState."""
+    def _pause(self, numbers: Mapping[str, int] | None = None) -> int:
+        """Call `keep` after a superstep; return its answer. numbers: of RunState."""
         if self._keep is None:
-            return False
+            return MOST
         return self._keep(self.steps.done, lambda: self.exchange.state(numbers or {}), self.steps)
 
 

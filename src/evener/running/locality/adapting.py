@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.running.comm import Comm
+from evener.running.engine.engine import MOST
 from evener.running.engine.recording import DeviceRun, Reordering, StepRecorder, joined
 from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import Keep
@@ -148,7 +149,7 @@ class AdaptiveDevice:
         self._comm, self._segment, self._is_dense, self._cores = comm, segment, is_dense, cores
 
     def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
-        """Run supersteps until the program ends. keep: also called after each superstep."""
+        """Run supersteps until the program ends. keep: also called, never stops the run."""
         agent = Agent(local, self._cores)
         switch = _Switch(self._comm, agent, keep, is_dense=self._is_dense)
         try:
@@ -183,19 +184,19 @@ class _Switch:
         self._step: int | None = None
         self._before = self._after = math.nan
 
-    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
-        """Return whether supersteps must stop."""
-        if self._keep is not None:
-            self._keep(step, take, steps)
-        if len(steps.steps) < self._next:
-            return False
+    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> int:
+        """Return the supersteps until the next check, 0 to change the order."""
+        pause = MOST if self._keep is None else self._keep(step, take, steps)
+        done = len(steps.steps)
+        if done < self._next:
+            return min(pause, self._next - done)
         if not (self._is_bad(steps) if self.is_new else self._is_ready(steps)):
-            return False
+            return min(pause, self._next - done)
         self.is_new = not self.is_new
         self._next = TRIAL if self.is_new else sys.maxsize
         self._step = step if self._step is None else self._step
         self._stopped = take()
-        return True
+        return 0
 
     def take_stopped(self) -> RunState | None:
         """Return the state at which supersteps stopped, once; None if they have ended."""
