@@ -34,7 +34,7 @@ from evener.running.local_graphs import LocalGraph, Want
 MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
 # Least seconds between two questions, so that a mean covers many time slices of processes that
 # share a core: Linux leaves a core to one of two processes for 3 to 4 ms. A question takes 1 ms.
-LEAST_SECONDS = 0.1
+LEAST_SECONDS = 0.2
 
 
 class DeviceTimes(NamedTuple):
