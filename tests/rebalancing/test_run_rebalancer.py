@@ -7,18 +7,12 @@ import evener as ev
 from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans import metrics
-from evener.rebalancing import gains, run_rebalancer
+from evener.rebalancing import gains
 from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.moving import DeviceTimes
 
 GRAPH = grid((40, 40))
 SECONDS_PER_UNIT = 1e-5  # of computing, on a device that nothing slows down
-
-
-@pytest.fixture(autouse=True)
-def _moves_cost_milliseconds(monkeypatch):
-    """The first move of such a small graph is not assumed to load kernels."""
-    monkeypatch.setattr(run_rebalancer, "PLANNING_SECONDS", 0.0)
 
 
 def planned(speeds=(1.0, 1.0)):

@@ -34,9 +34,9 @@ from evener.running.moving import DeviceTimes, MoveAdvice
 # fewer, the overhead of a superstep dominates. Chosen by hand.
 ENOUGH_ARCS = 0.25
 MOST_CHECKS = 1000  # number of latest checks that are stored
-# Assumed seconds of the first move during a run besides building parts, until they are measured: on
-# one core, a tenth of a grid's million vertices took 0.6 to 0.9 s, of 4 million 0.8 to 1.7 s.
-PLANNING_SECONDS, PLANNING_SECONDS_PER_VERTEX = 0.3, 4e-7
+# Assumed time of the first move during a run besides building parts, until it has been measured:
+# moving a tenth of a grid's million vertices took 0.65 to 1.1 s, a sixth of 4 million 4.2 to 5.1 s.
+PLANNING_SECONDS_PER_VERTEX = 8e-7
 
 
 class MoveCheck(NamedTuple):
@@ -199,7 +199,7 @@ class RunRebalancer:
         return Rebalancer(
             replace(plan, platform=platform), edges,
             replan=self._replan, log=self._log,
-            rebuild_seconds=built + PLANNING_SECONDS + PLANNING_SECONDS_PER_VERTEX * edges.n,
+            rebuild_seconds=built + PLANNING_SECONDS_PER_VERTEX * edges.n,
         )  # fmt: skip
 
     def _times_of_arcs(self) -> tuple[FloatArray, float]:
