@@ -8,7 +8,7 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting.buffering import buffer_size, buffered
+from evener.splitting.buffering import buffer_size, buffered, sample_of_stream
 from evener.splitting.expanding import neighbourhoods
 from evener.splitting.streaming import streamed
 
@@ -93,3 +93,21 @@ def test_what_the_buffer_is_for_depends_on_the_edges_and_is_said(edges, share, k
     assert [note.split(";")[0] for note in found.notes] == ([says] if says else [])
     one_by_one = copies(streamed(edges, contract, "default", 7, by="hdrf"), edges)
     assert copies(found, edges) < most * one_by_one
+
+
+@pytest.mark.parametrize("length", [1, 97, HUBS.m])
+def test_a_sample_does_not_depend_on_the_pieces_of_the_stream(length):
+    def read():
+        for first in range(0, HUBS.m, length):
+            piece = slice(first, first + length)
+            yield HUBS.tails[piece], HUBS.heads[piece]
+
+    size = HUBS.m // 8
+    found = sample_of_stream(read, HUBS.degrees, HUBS.m, size, 7)
+    whole = sample_of_stream(lambda: [(HUBS.tails, HUBS.heads)], HUBS.degrees, HUBS.m, size, 7)
+    assert (np.diff(found.numbers) > 0).all()
+    assert found.numbers.size == pytest.approx(size, rel=0.1)
+    assert found.numbers[-1] > 0.9 * HUBS.m
+    assert np.array_equal(found.numbers, whole.numbers)
+    assert np.array_equal(found.tails, HUBS.tails[found.numbers])
+    assert np.array_equal(found.heads, HUBS.heads[found.numbers])

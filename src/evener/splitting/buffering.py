@@ -1,17 +1,17 @@
 """Streaming with a buffer: edges are assigned to blocks in their order, but some wait in a buffer.
 
-There are three variants:
+If the buffer holds all edges, blocks are grown as in "Growing". Otherwise two passes find clusters
+of vertices, and the last pass assigns the edges by one of three variants:
 
-- Clusters: if clusters of vertices predict good blocks better than a buffer (`homes_of_stream`),
-  two passes find clusters, which are packed onto blocks. Another pass assigns edges whose ends lie
-  in the same block. The other edges wait in a window, see below.
-- Growing: if edges near each other in the file share vertices, there is one pass. Blocks are filled
-  one after another, each grown in the buffer from vertex to vertex; the buffer is refilled as it
-  empties.
-- Window: otherwise a random sample of the edges, found by another pass and as large as the buffer,
+- Clusters: if clusters predict good blocks better than a buffer (`homes_of_stream`), they are
+  packed onto blocks. Another pass assigns edges whose ends lie in the same block. The other edges
+  wait in a window, see below.
+- Growing: if edges near each other in the file share vertices, blocks are filled one after another,
+  each grown in the buffer from vertex to vertex; the buffer is refilled as it empties.
+- Window: otherwise another pass draws a random sample of the edges, as large as the buffer, which
   is divided among all blocks, as in "Growing"; if the sample has few edges per vertex, the first
-  edges are used instead. From then on, edges that need no new copy of a vertex are
-  assigned at once, and the buffer is a window of the other edges. When it is full, a tenth of it is
+  edges are used instead. From then on, edges that need no new copy of a vertex are assigned at
+  once, and the buffer is a window of the other edges. When it is full, a tenth of it is
   assigned: vertices are copied to blocks where the copy serves the most waiting edges; edges for
   which no copy would serve two edges are assigned by HDRF.
 
@@ -123,7 +123,7 @@ def sample_of_stream(
     size: int,
     seed: int,
 ) -> SampledEdges | None:
-    """Return about `size` random edges, or None if the first edges are better or all fit.
+    """Return about `size` random edges, or None if all fit, or the first edges are better.
 
     The arguments are those of homes_of_stream.
     """

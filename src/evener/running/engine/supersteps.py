@@ -70,6 +70,7 @@ class SuperstepLoop:
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         near, schedule = None, self.engine.program.schedule
+        # Kernels that exchange can continue from a state only with the dense schedule.
         is_whole = self._keep is None and self._start is None
         if not self.local.divides_edges and (is_whole or schedule == "dense"):
             near = NearLinks.of(self.steps.comm, self.local, self.engine)
