@@ -1,5 +1,9 @@
 """Ranks of launchers: recognised by what they set, and refused where MPI sees others."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from evener.errors import ToolError
@@ -28,3 +32,18 @@ def test_processes_that_mpi_takes_for_single_ones_are_refused(monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
     with pytest.raises(ToolError, match="finds 1 ranks, but the launcher started 4"):
         world()
+
+
+def test_another_mpi_than_the_launchers_is_refused_before_it_starts():
+    program = """
+import mpi4py
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+from evener.running.launching import world
+MPI.Get_library_version = lambda: "MPICH Version:      5.0.2"
+world()
+"""
+    environment = {**os.environ, "OMPI_COMM_WORLD_SIZE": "2"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
+    assert "mpi4py uses another MPI: MPICH Version: 5.0.2" in done.stderr

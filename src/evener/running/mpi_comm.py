@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
 import numpy as np
@@ -34,25 +35,18 @@ END_REST = 5e-3  # [s] between two checks of whether all have ended; each rank w
 class MpiComm:
     """Ranks of an mpi4py communicator, by default MPI.COMM_WORLD.
 
-    Raises ToolError if mpi4py is missing.
+    Raises ToolError if mpi4py is missing, or uses MPICH although Open MPI started the ranks.
     """
 
     def __init__(self, comm: Any = None) -> None:
         enter_mpi()
-        try:
-            from mpi4py import MPI
-        except (ImportError, RuntimeError) as error:
-            raise ToolError(
-                "mpi4py is not installed, or finds no MPI",
-                hint="python -m pip install 'evener[mpi]'",
-            ) from error
-        self._mpi: Any = MPI
-        self._comm = MPI.COMM_WORLD if comm is None else comm
+        self._mpi: Any = _started_mpi()
+        self._comm = self._mpi.COMM_WORLD if comm is None else comm
         self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
         self._beside: tuple[int, int] | None = None
         self._guard: Guard | None = None
         self._whose: Any = None  # the communicator of which `_comm` is the duplicate
-        self.waits = MpiWaits(MPI, self._comm)
+        self.waits = MpiWaits(self._mpi, self._comm)
 
     def barrier(self) -> None:
         """Wait until all ranks have called this."""
@@ -246,6 +240,33 @@ def _unpickled(whole: Buffer, lengths: npt.NDArray[np.int64]) -> list[Any]:
     """Unpickle values from consecutive byte strings of these lengths."""
     ends = np.cumsum(lengths)
     return [pickle.loads(whole[end - n : end].data) for end, n in zip(ends, lengths, strict=True)]
+
+
+def _started_mpi() -> Any:
+    """Return mpi4py's MPI, started. Raises ToolError as MpiComm does."""
+    try:
+        import mpi4py
+
+        by_openmpi = "OMPI_COMM_WORLD_SIZE" in os.environ
+        if by_openmpi:  # MPICH ends the process when it starts there: compare before
+            mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise ToolError(
+            "mpi4py is not installed, or finds no MPI",
+            hint="python -m pip install 'evener[mpi]'",
+        ) from error
+    if by_openmpi and not MPI.Is_initialized():
+        library = " ".join(MPI.Get_library_version().partition("\n")[0].split())
+        if not library.startswith("Open MPI"):
+            own = Path(sys.executable).with_name("mpiexec")
+            raise ToolError(
+                f"Open MPI's mpiexec started the ranks, but mpi4py uses another MPI: {library}",
+                hint="mpiexec and mpi4py must belong to the same MPI."
+                + (f" Try {own}." if own.exists() else ""),
+            )
+        MPI.Init_thread()
+    return MPI
 
 
 _duplicates: list[int] = []  # key under which a communicator of mpi4py stores its duplicate
