@@ -174,16 +174,9 @@ def by_multiples(problem: Problem) -> ExactSizes:
     found = least_makespan(Table(coarse, step, limits))
     sizes = np.clip(found.sizes * step, *limits)
     sizes = polished(problem, _summed(problem, sizes, step), step)
-    makespan = float(times_of(problem, sizes).max())
+    makespan = float(problem.times(sizes).max())
     bound = min(least_bound(problem), makespan)
     return ExactSizes(sizes, makespan, bound, makespan <= bound * (1 + ROUNDING))
-
-
-def times_of(problem: Problem, sizes: IntArray) -> FloatArray:
-    """Return the seconds (k,) that the devices take for whole sizes (k,), for any models."""
-    models = zip(problem.models, sizes.tolist(), strict=True)
-    seconds = np.array([model.time(float(size)) for model, size in models])
-    return np.where(sizes > 0, seconds + problem.fixed, 0.0)
 
 
 def least_bound(problem: Problem) -> float:
@@ -193,7 +186,7 @@ def least_bound(problem: Problem) -> float:
         room = np.floor(problem.most_by(seconds) * (1 + 1e-12) + 1e-12)
         return float(np.clip(room, problem.low, problem.high).sum()) >= problem.n
 
-    late = float(times_of(problem, problem.high).max())
+    late = float(problem.times(problem.high).max())
     while not is_enough(late):
         late *= 2
     return halved(is_enough, 0.0, late, ROUNDING)[0]
@@ -205,19 +198,19 @@ def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:
     Each move gives up to `step` units to the device that ends first after receiving them. When no
     such move helps, the step is halved, down to single units.
     """
-    sizes, seconds = sizes.copy(), times_of(problem, sizes)
+    sizes, seconds = sizes.copy(), problem.times(sizes)
     moves = MAX_MOVES * problem.k
     while step >= 1 and moves > 0:
         last = int(np.argmax(seconds))
         room = np.minimum(problem.high - sizes, sizes[last] - problem.low[last])
         amount = np.clip(room, 0, step)
         amount[last] = 0
-        after = np.where(amount > 0, times_of(problem, sizes + amount), np.inf)
+        after = np.where(amount > 0, problem.times(sizes + amount), np.inf)
         best = int(np.argmin(after))
         trial = sizes.copy()
         trial[best] += amount[best]
         trial[last] -= amount[best]
-        then = times_of(problem, trial)
+        then = problem.times(trial)
         if max(then[best], then[last]) < seconds[last]:
             sizes, seconds, moves = trial, then, moves - 1
         else:
@@ -234,7 +227,7 @@ def _summed(problem: Problem, sizes: IntArray, step: int) -> IntArray:
     while (lack := problem.n - int(sizes.sum())) != 0:
         room = problem.high - sizes if lack > 0 else sizes - problem.low
         chunk = np.minimum(room, min(abs(lack), step)) * (1 if lack > 0 else -1)
-        seconds = times_of(problem, sizes + chunk) if lack > 0 else -times_of(problem, sizes)
+        seconds = problem.times(sizes + chunk) if lack > 0 else -problem.times(sizes)
         at = int(np.argmin(np.where(room > 0, seconds, np.inf)))
         sizes[at] += chunk[at]
     return sizes

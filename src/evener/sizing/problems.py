@@ -72,6 +72,16 @@ class Problem:
         most = [float(m.max_load(own)) for m, own in zip(self.models, left, strict=True)]
         return np.asarray(np.clip(most, self.low, self.high))
 
+    def times(self, sizes: IntArray) -> FloatArray:
+        """Return the seconds (k,) that the devices take for whole sizes (k,), by their models."""
+        if self.is_constant:
+            with np.errstate(over="ignore"):
+                seconds = sizes / self.rates
+        else:
+            models = zip(self.models, sizes.tolist(), strict=True)
+            seconds = np.array([model.time(float(size)) for model, size in models])
+        return np.where(sizes > 0, seconds + self.fixed, 0.0)
+
 
 class Solution(NamedTuple):
     """The result of a sizing method.

@@ -68,7 +68,7 @@ def solve_sizes(
     problem = make_problem(models, n, low, high, fixed_seconds, names)
     chosen, why = choose_method(problem) if method == "auto" else (method, "")
     answer = METHODS[chosen](problem)
-    seconds = seconds_of(problem, answer.sizes)
+    seconds = problem.times(answer.sizes)
     notes = (why, *answer.notes) if why else answer.notes
     makespan = float(seconds.max(initial=0.0))
     return SpeedSizes(
@@ -81,15 +81,6 @@ def choose_method(problem: Problem) -> tuple[str, str]:
     if problem.is_flat:
         return "constant", "auto: every speed is constant"
     return "exact", "auto: speeds change with load"
-
-
-def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
-    """Return the seconds (k,) that the devices take for their sizes, by their own models."""
-    if problem.is_constant:
-        seconds = sizes / problem.rates
-    else:
-        seconds = np.array([m.time(float(d)) for m, d in zip(problem.models, sizes, strict=True)])
-    return np.where(sizes > 0, seconds + problem.fixed, 0.0)
 
 
 METHODS: Mapping[str, Callable[[Problem], Solution]] = {

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.platforms.models.fitting import SpeedModel
-from evener.sizing.exact import solve_exact, times_of
+from evener.sizing.exact import solve_exact
 from evener.sizing.problems import Problem, checked_seconds, make_problem
 from evener.wording import brief
 
@@ -89,7 +89,7 @@ def best_subset(
         best = search.improved(search.cheapest(best))
     assert best is not None
     sizes, makespan = best
-    return Subset(sizes > 0, sizes, times_of(problem, sizes), makespan, search.of_all(), exhaustive)
+    return Subset(sizes > 0, sizes, problem.times(sizes), makespan, search.of_all(), exhaustive)
 
 
 class _Search:
@@ -124,7 +124,7 @@ class _Search:
         The second round tries times between the neighbours of the first round's best time.
         """
         assert best is not None
-        whole = float(times_of(self._problem, best[0]).max())
+        whole = float(self._problem.times(best[0]).max())
         moments = np.geomspace(max(whole, 1e-300), max(best[1], 1e-300), FINISH_TIMES)
         for _ in range(2):
             found = [self.solve(self._suffice(seconds)) for seconds in moments.tolist()]
@@ -177,7 +177,7 @@ class _Search:
         if (low > problem.high).any() or int(low.sum()) > problem.n:
             return float("inf")
         sizes = solve_exact(replace(problem, low=low)).sizes
-        return float(times_of(problem, sizes).max() + self._shared.sum())
+        return float(problem.times(sizes).max() + self._shared.sum())
 
     def _solved(self, high: IntArray) -> tuple[IntArray, float] | None:
         problem = self._problem
@@ -185,7 +185,7 @@ class _Search:
             return None
         sizes = solve_exact(replace(problem, high=high)).sizes
         shared = float(self._shared[sizes > 0].sum())
-        return sizes, float(times_of(problem, sizes).max(initial=0.0)) + shared
+        return sizes, float(problem.times(sizes).max(initial=0.0)) + shared
 
 
 def _sets(problem: Problem) -> list[BoolArray]:
