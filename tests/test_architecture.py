@@ -379,7 +379,6 @@ MANY_ARGUMENTS = {
     "io.read.read": "public; a keyword for each thing that a file may need",
     "io.plans.partitions.part_pieces": "as write_part, whose bytes it makes",
     "io.plans.partitions.write_part": "public; a keyword for each thing that a format may need",
-    "sizing.layered.layered_sizes": "public; a keyword for each option",
     "sizing.tiling.methods.tile": "public; a keyword for each option of a method",
     "partitioning.refine.refine": "public; a keyword for each choice",
     "cli.commands.generate._stream_graph": "an option for each parameter of the paper",

@@ -61,26 +61,13 @@ def bound_of_facts(facts: WorkFacts, platform: Platform, workload: Workload = WE
     """Return the `lower_bound` of a graph, computed from the graph's WorkFacts."""
     if facts.load <= 0:
         return Bound(0.0, np.zeros(platform.k))
-    memory = None if facts.held is None else _Memory(facts.held, platform.memories)
-    for room in (memory, None):
-        done = _WorkByTime(platform, workload, facts.load, facts.each, room)
-        bound = _least(done, facts.load, fits=room is memory)
+    for held in (facts.held, None):
+        done = _WorkByTime(platform, workload, facts.load, facts.each, held)
+        bound = _least(done, facts.load, fits=held is facts.held)
         if bound is not None:
             return replace(bound, seconds=max(bound.seconds, done.of_best_sizes()))
-    return _without_room(platform)
-
-
-def _without_room(platform: Platform) -> Bound:
-    """Return the bound for work that exceeds the high_units or the capacities of speed curves."""
+    # The work exceeds the high_units or the capacities of speed curves.
     return Bound(float("inf"), np.zeros(platform.k), fits=False)
-
-
-class _Memory:
-    """How much work fits into each memory if vertices with the fewest bytes per work fill it."""
-
-    def __init__(self, held: HeldWork, memories: FloatArray) -> None:
-        self.held, self.memories = held.of, memories
-        self.room = self.held(memories)
 
 
 def _least(done: _WorkByTime, load: float, *, fits: bool) -> Bound | None:
@@ -98,17 +85,17 @@ class _WorkByTime:
     """How much work each device, and all devices together, can do in a given time.
 
     load: work of the whole graph [units]. each: work of every vertex [units], 0 if the work
-    differs between vertices.
+    differs between vertices. held: the work that fits into a memory; None ignores memory.
     """
 
     def __init__(
         self, platform: Platform, workload: Workload, load: float, each: float,
-        memory: _Memory | None,
+        held: HeldWork | None,
     ) -> None:  # fmt: skip
-        self._memory, self._each, self._load = memory, each, load
+        self._held, self._memories, self._each, self._load = held, platform.memories, each, load
         self._fixed = fixed_seconds(platform, workload)
         self._low = platform.low_units * (1 - ROUNDING)
-        self._room = np.full(platform.k, np.inf) if memory is None else memory.room
+        self._room = np.full(platform.k, np.inf) if held is None else held.of(platform.memories)
         self._high = np.minimum(platform.high_units, load)
         self._rates = np.zeros(platform.k)
         curved: dict[tuple[int, float], tuple[SpeedModel, list[int]]] = {}
@@ -167,12 +154,12 @@ class _WorkByTime:
         """
         computed = self._computed(seconds)
         alone = float(self._whole(np.minimum(computed, self._room)).sum())
-        if self._memory is None:
+        if self._held is None:
             return alone
-        limited = (self._room <= computed) & np.isfinite(self._memory.memories)
+        limited = (self._room <= computed) & np.isfinite(self._memories)
         if limited.sum() < 2:
             return alone
-        held = self._memory.held(np.array([self._memory.memories[limited].sum()]))[0]
+        held = self._held.of(np.array([self._memories[limited].sum()]))[0]
         return min(alone, float(held + self._whole(computed)[~limited].sum()))
 
     def _computed(self, seconds: float) -> FloatArray:

@@ -113,6 +113,13 @@ class Dynamic:
         """Whether balanced sizes were found; `best` may be unbalanced sizes with less makespan."""
         return self.outcome == BALANCED
 
+    def run(self, measure: Callable[[IntArray], npt.ArrayLike]) -> Dynamic:
+        """Search to the end, calling `measure` at each step as in `measured_sizes`; return self."""
+        sizes: IntArray | None = self.sizes
+        while sizes is not None:
+            sizes = self.observe(measure(sizes))
+        return self
+
     def known(self) -> tuple[tuple[Sample, ...], ...]:
         """Return all samples of each device: those passed at the start and those observed."""
         return tuple(tuple(samples) for samples in self._samples)
@@ -246,11 +253,7 @@ def measured_sizes(
     measure(sizes) returns the seconds (k,) for whole sizes (k,), infinity for devices that failed.
     options: keyword arguments of Dynamic. The sizes to use are `best.sizes` of the result.
     """
-    search = Dynamic(n, k, **options)
-    sizes: IntArray | None = search.sizes
-    while sizes is not None:
-        sizes = search.observe(measure(sizes))
-    return search
+    return Dynamic(n, k, **options).run(measure)
 
 
 def _checked(seconds: npt.ArrayLike, sizes: IntArray) -> FloatArray:

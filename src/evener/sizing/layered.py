@@ -20,7 +20,7 @@ from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.samples import Sample
 from evener.platforms.platform import Platform
-from evener.sizing.dynamic import MAX_STEPS, Dynamic
+from evener.sizing.dynamic import Dynamic
 from evener.sizing.problems import checked_seconds, make_problem
 from evener.wording import brief
 
@@ -54,26 +54,23 @@ def tree_of(platform: Platform) -> Tree:
     return _grouped(platform.places, 0, np.arange(platform.k))
 
 
-def layered_sizes(  # noqa: PLR0913 - public: options of two methods
+def layered_sizes(
     tree: Tree,
     n: int,
     measure: Measure,
     *,
     epsilon: float = 0.05,
-    inner_epsilon: float | None = None,
     method: str = "auto",
     low: npt.ArrayLike | None = None,
     high: npt.ArrayLike | None = None,
-    max_steps: int = MAX_STEPS,
 ) -> LayeredSizes:
     """Return sizes of n units on a tree of devices, found by measuring level by level.
 
     tree: for example ((0, 1), (2, 3, 4)), which contains every device 0 to k - 1 once.
     measure(devices, sizes) returns the seconds (r,) that the devices (r,) of one group take for
     whole sizes (r,) if they work at the same time. epsilon: the topmost level is balanced if the
-    spread of its times is at most this; inner_epsilon: the same for the levels below, by default
-    epsilon / 2. method, max_steps: arguments of Dynamic. low, high: limits [units], one number for
-    all devices or (k,).
+    spread of its times is at most this, the levels below if it is at most epsilon / 2. method: an
+    argument of Dynamic. low, high: limits [units], one number for all devices or (k,).
 
     Raises InputError for an invalid tree, and the errors of Dynamic.
     """
@@ -81,8 +78,7 @@ def layered_sizes(  # noqa: PLR0913 - public: options of two methods
     problem = make_problem([Constant(1.0)] * k, n, low, high)
     if isinstance(tree, int):
         tree = (tree,)
-    inner = epsilon / 2 if inner_epsilon is None else inner_epsilon
-    root = _Group(tree, (problem.low, problem.high), measure, (epsilon, inner), method, max_steps)
+    root = _Group(tree, (problem.low, problem.high), measure, epsilon, epsilon / 2, method)
     answer = root.solve(n)
     sizes, seconds = np.zeros(k, np.int64), np.zeros(k)
     sizes[root.devices], seconds[root.devices] = answer.sizes, answer.seconds
@@ -123,7 +119,7 @@ class _GroupSizes:
 class _Group:
     """A group of the tree: the samples of its members, and its sizes for each load solved so far.
 
-    limits: low and high (k,) of all devices. epsilons: of this level, and of the levels below.
+    limits: low and high (k,) of all devices. epsilon: of this level; inner: of the levels below.
     """
 
     def __init__(
@@ -131,21 +127,19 @@ class _Group:
         members: tuple[Tree, ...],
         limits: tuple[IntArray, IntArray],
         measure: Measure,
-        epsilons: tuple[float, float],
+        epsilon: float,
+        inner: float,
         method: str,
-        max_steps: int,
     ) -> None:
-        below = (epsilons[1], epsilons[1])
         self._members = [
             member if isinstance(member, int)
-            else _Group(member, limits, measure, below, method, max_steps)
+            else _Group(member, limits, measure, inner, inner, method)
             for member in members
         ]  # fmt: skip
         parts = [np.array([m]) if isinstance(m, int) else m.devices for m in self._members]
         self.devices: IntArray = np.concatenate(parts)
         self._low, self._high = ([_total(own[part]) for part in parts] for own in limits)
-        self._measure, self._epsilon = measure, epsilons[0]
-        self._method, self._max_steps = method, max_steps
+        self._measure, self._epsilon, self._method = measure, epsilon, method
         self._samples: list[list[Sample]] = [[] for _ in parts]
         self._known: dict[int, _GroupSizes] = {}
         self._measured = 0
@@ -175,12 +169,9 @@ class _Group:
                 np.zeros(self.devices.size, np.int64), np.zeros(self.devices.size), True
             )
         search = Dynamic(
-            n, k, self._epsilon, self._method, self._low, self._high, self._max_steps,
+            n, k, self._epsilon, self._method, self._low, self._high,
             samples=self._samples if any(self._samples) else None,
-        )  # fmt: skip
-        sizes: IntArray | None = search.sizes
-        while sizes is not None:
-            sizes = search.observe(self._observed(sizes))
+        ).run(self._observed)  # fmt: skip
         self._samples = [list(known) for known in search.known()]
         return self._composed(search)
 

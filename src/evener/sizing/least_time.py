@@ -186,12 +186,11 @@ def solve_constant(problem: Problem) -> Solution:
 
     A speed that changes with load is replaced by the speed at an even share of the load.
     """
-    if problem.is_constant:
-        loads = Rates(problem, problem.rates)
-        least = least_time(loads)
-        return Solution(handed_back(loads, least), bound=max(least.seconds, loads.needed()))
-    even = zip(problem.models, problem.even.tolist(), strict=True)
-    loads = Rates(problem, np.array([model.speed(load) for model, load in even]))
+    rates = problem.rates
+    if not problem.is_constant:
+        even = zip(problem.models, problem.even.tolist(), strict=True)
+        rates = np.array([model.speed(load) for model, load in even])
+    loads = Rates(problem, rates)
     least = least_time(loads)
     sizes = handed_back(loads, least)
     if problem.is_flat:

@@ -68,7 +68,7 @@ def target_weights(
     to `load`, and saturated (k,). O(k log k). Raises InfeasibleError if the capacities sum to less
     than the load, InputError if a speed or capacity is not above zero.
     """
-    speed = _positive(speeds, "speeds")
+    speed = _positive(speeds)
     cap = np.full(speed.size, np.inf) if capacities is None else _capacities(capacities, speed.size)
     room = _total(cap)
     if load > room * (1 + 1e-12):
@@ -122,7 +122,7 @@ def target_sizes(
         if np.isinf(machine.memories).all():
             bytes_per_unit = 0.0  # memories stated in units fall short by units
     else:
-        speeds = _positive(machine, "speeds")
+        speeds = _positive(machine)
         capacities = _capacities(memory_units, speeds.size)
         bytes_per_unit, least = 0.0, np.zeros(speeds.size)
     if unit:  # a vertex is not divided
@@ -198,13 +198,13 @@ def _total(capacities: FloatArray) -> float:
         return float(capacities.sum())
 
 
-def _positive(values: npt.ArrayLike, name: str) -> FloatArray:
-    array = as_numbers(values, name)
+def _positive(speeds: npt.ArrayLike) -> FloatArray:
+    array = as_numbers(speeds, "speeds")
     if array.size == 0:
-        raise InputError(f"{name} is empty; at least one device is needed")
+        raise InputError("speeds is empty; at least one device is needed")
     if (array <= 0).any():
         bad = int(np.argmax(array <= 0))
-        raise InputError(f"{name} must be above zero; device {bad} has {array[bad]}")
+        raise InputError(f"speeds must be above zero; device {bad} has {array[bad]}")
     return array
 
 

@@ -129,8 +129,8 @@ class SliceSearch:
         devices: Sequence[int],
         measure: MeasureSlices,
         epsilon: float,
-        method: str = "gpa",
-        max_steps: int = MAX_STEPS,
+        method: str,
+        max_steps: int,
     ) -> None:
         if not len(devices):
             raise InputError("a node without devices cannot take any load")
@@ -180,10 +180,7 @@ class SliceSearch:
             samples=[[Sample(1.0, s)] if np.isfinite(s) else [] for s in first.tolist()],
             start=self._start(columns, np.isfinite(first)),
         )  # fmt: skip
-        sizes: IntArray | None = search.sizes
-        while sizes is not None:
-            sizes = search.observe(self._timed(rows, sizes))
-        return search
+        return search.run(lambda sizes: self._timed(rows, sizes))
 
     def _start(self, columns: int, able: npt.NDArray[np.bool_]) -> IntArray:
         shares = able / max(able.sum(), 1) if self._shares is None else self._shares * able
@@ -208,7 +205,6 @@ def nested_tiling(
     measure: MeasureSlices,
     *,
     epsilon: float = 0.05,
-    inner_epsilon: float | None = None,
     method: str = "gpa",
     max_steps: int = MAX_STEPS,
 ) -> NestedTiling:
@@ -218,13 +214,12 @@ def nested_tiling(
     side of the square blocks; each node gets whole blocks. measure(devices, rows, columns (p,))
     returns the seconds (p,) of one node's devices, which work at the same time, device j on rows x
     columns[j] elements; infinity for a device that cannot do them. epsilon: nodes are balanced if
-    the spread of their times is at most this; inner_epsilon: the same for the devices of a node, by
-    default epsilon / 2. method, max_steps: arguments of Dynamic, at both levels.
+    the spread of their times is at most this, the devices of a node if it is at most epsilon / 2.
+    method, max_steps: arguments of Dynamic, at both levels.
 
     Raises InputError for nodes without devices, InfeasibleError if the nodes cannot do the matrix.
     """
-    inner = epsilon / 2 if inner_epsilon is None else inner_epsilon
-    searches = [SliceSearch(own, measure, inner, method, max_steps) for own in nodes]
+    searches = [SliceSearch(own, measure, epsilon / 2, method, max_steps) for own in nodes]
 
     def slice_nodes(sides: IntArray) -> list[Slices]:
         pairs = zip(searches, sides.tolist(), strict=True)

@@ -47,9 +47,7 @@ def solve_npa(problem: Problem) -> Solution:
         with np.errstate(all="ignore"):  # if numbers overflow, no balance is found
             shares = solve(smooth, curves)
         if shares is not None:
-            return Solution(
-                whole_from_balanced(shares, problem.n, problem.low, problem.high, curves.times)
-            )
+            return Solution(_whole(smooth, shares, curves))
     loads = Segments(smooth)
     bisected = handed_back(loads, least_time(loads))
     shares = _slide(smooth, curves)

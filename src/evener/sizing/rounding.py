@@ -105,10 +105,10 @@ def whole_from_balanced(
     optimal size is below its share rounded down.
     """
     near = np.rint(shares)
-    snapped = np.where(np.abs(shares - near) <= SNAP * (1 + shares), near, shares)
-    sizes = np.clip(np.floor(snapped).astype(np.int64), low, high)
+    whole = np.where(np.abs(shares - near) <= SNAP * (1 + shares), near, np.floor(shares))
+    sizes = np.clip(whole.astype(np.int64), low, high)
     surplus = int(sizes.sum()) - n
-    for _ in range(surplus):  # snapping may bring the sum above n by a few units
+    for _ in range(surplus):  # rounding up may bring the sum above n by a few units
         used = np.flatnonzero(sizes > low)
         sizes[used[np.argmax(times(used, sizes[used]))]] -= 1
     return given_out(sizes, n, high, times)

@@ -7,8 +7,9 @@ from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedSurface, fit_model
 from evener.platforms.models.samples import Sample
 from evener.sizing.solving import solve_sizes
-from evener.sizing.tiling.grids import grid_of_surfaces, whole_shares
+from evener.sizing.tiling.grids import grid_of_surfaces
 from evener.sizing.tiling.methods import tile
+from evener.sizing.tiling.whole import nearest_whole
 
 
 def cliff(peak, memory):
@@ -54,7 +55,7 @@ def test_fpm_kl_on_surfaces_evens_out():
     sides = np.array([1.0, 40.0])
     slow_wide = SpeedSurface(sides, sides, np.array([[8.0, 2.0], [8.0, 2.0]]))
     plain = SpeedSurface(sides, sides, np.full((2, 2), 3.0))
-    grid = grid_of_surfaces([slow_wide, slow_wide, plain, plain], (40, 40), tolerance=0.1)
+    grid = grid_of_surfaces([slow_wide, slow_wide, plain, plain], (40, 40))
     assert grid.converged
     assert grid.seconds.max() <= 1.1 * grid.seconds.min()
     assert grid.tiling.n_columns == 2
@@ -98,6 +99,6 @@ def test_sorts_are_not_mixed():
         tile([1.0, 2.0], (4, 4), places=[("a",)])
 
 
-def test_whole_shares_sum_up():
-    assert whole_shares(np.array([1.0, 1.0, 1.0]), 10).tolist() == [4, 3, 3]
-    assert whole_shares(np.array([0.0, 5.0]), 3).tolist() == [0, 3]
+def test_whole_widths_sum_up():
+    assert nearest_whole(np.array([10 / 3] * 3), 10, 10).tolist() == [4, 3, 3]
+    assert nearest_whole(np.array([0.0, 3.0]), 3, 3).tolist() == [0, 3]

@@ -21,8 +21,10 @@ from evener.plans.tiling import Tiling
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
 from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.cuts import Columns, grid_columns
+from evener.sizing.tiling.whole import nearest_whole
 
 MAX_ROUNDS = 30  # of new widths
+TOLERANCE = 0.05  # times of a converged grid differ by at most this fraction of the shortest
 KNOTS = 400  # a speed curve that is neither constant nor piecewise is sampled at this many areas
 MAX_SPEED = 1e300  # [blocks/s] higher speeds count as this, so that their sums are finite
 
@@ -80,13 +82,12 @@ def grid_of_surfaces(
     shape: tuple[int, int],
     *,
     n_columns: int | Sequence[int] | None = None,
-    tolerance: float = 0.05,
     block: int = 1,
 ) -> Grid:
     """Return the grid of devices for a matrix of shape = (rows, columns) [blocks].
 
     surfaces: times by height and width in blocks. n_columns: see `grid_columns`. The grid has
-    converged if the slowest device takes at most 1 + tolerance times as long as the fastest, or if
+    converged if the slowest device takes at most 1 + TOLERANCE times as long as the fastest, or if
     the widths of a round were tried before and differ by at most one block from the best ones, as
     whole blocks then permit no improvement. Raises UsageError if the devices do not fill such
     columns, InfeasibleError if a column cannot take its share.
@@ -97,14 +98,14 @@ def grid_of_surfaces(
     best_widths = np.zeros(len(columns), np.int64)
     tried: set[tuple[int, ...]] = set()
     for number in range(1, MAX_ROUNDS + 1):
-        widths = whole_shares(shares, shape[1])
+        widths = nearest_whole(shares * (shape[1] / shares.sum()), shape[1], shape[1])
         if tuple(widths.tolist()) in tried:  # from here on the rounds repeat
             assert best is not None
             if np.abs(widths - best_widths).max() <= 1:
                 best = best._replace(converged=True)
             break
         tried.add(tuple(widths.tolist()))
-        found, shares = _round(surfaces, columns, widths, shape, tolerance, block, number)
+        found, shares = _round(surfaces, columns, widths, shape, block, number)
         if best is None or found.seconds.max() < best.seconds.max():
             best, best_widths = found, widths
         if found.converged:
@@ -113,21 +114,11 @@ def grid_of_surfaces(
     return best
 
 
-def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
-    """Return whole numbers in proportion to `shares` that sum to `total`, by largest remainders."""
-    ideal = shares * (total / shares.sum())
-    whole = np.floor(ideal).astype(np.int64)
-    up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
-    whole[up] += 1
-    return np.asarray(whole)
-
-
 def _round(
     surfaces: Sequence[TimeSurface],
     columns: Columns,
     widths: npt.NDArray[np.int64],
     shape: tuple[int, int],
-    tolerance: float,
     block: int,
     number: int,
 ) -> tuple[Grid, FloatArray]:
@@ -151,7 +142,7 @@ def _round(
         speeds[j] = np.minimum(own, MAX_SPEED).sum()
     boxes[:, boxes[2] == 0] = 0
     busy = seconds[seconds > 0]
-    converged = bool(busy.size == seconds.size and busy.max() <= (1 + tolerance) * busy.min())
+    converged = bool(busy.size == seconds.size and busy.max() <= (1 + TOLERANCE) * busy.min())
     top, left, height, wide = boxes
     return Grid(Tiling(shape, top, left, height, wide, block), seconds, converged, number), speeds
 

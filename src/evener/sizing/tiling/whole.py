@@ -17,7 +17,6 @@ Within a node, devices get a tiling by columns too, or slices of full height, as
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +64,7 @@ def whole_columns(
 
     scale = least_scale(lambda s: int(widest(s).sum()) >= width, allowed)
     ideal = np.add.reduceat(targets[flat], starts)
-    widths = _nearest(ideal * (width / ideal.sum()), widest(scale), width)
+    widths = nearest_whole(ideal * (width / ideal.sum()), widest(scale), width)
     most = allowed(scale)
     top, left, height, wide = np.zeros((4, targets.size), np.int64)
     edge = 0
@@ -115,7 +114,9 @@ def _widest(
     return low
 
 
-def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
+def nearest_whole(
+    ideal: FloatArray, most: npt.NDArray[np.int64] | int, total: int
+) -> npt.NDArray[np.int64]:
     """Return whole widths (c,) near `ideal` that sum to `total`, each at most `most`."""
     widths = np.minimum(np.floor(ideal).astype(np.int64), most)
     while (left := total - int(widths.sum())) > 0:
@@ -255,58 +256,39 @@ def along_the_tree(
     arguments, and the InfeasibleError, are those of `whole_columns`.
     """
     boxes = np.zeros((4, targets.size), np.int64)
-    devices = np.flatnonzero(targets > 0)
-    _divide(devices, 0, (0, 0, *shape), boxes, _TreeTiling(targets, allowed, places, slices))
+
+    def divide(devices: npt.NDArray[np.int64], depth: int, box: tuple[int, int, int, int]) -> None:
+        """Divide (top, left, height, width) among devices that are grouped at this depth next."""
+        top, left, height, width = box
+        if height * width == 0:
+            return
+        groups = _groups(devices, depth, places)
+        while len(groups) == 1 and devices.size > 1 and groups[0].size > 1:
+            depth += 1
+            groups = _groups(devices, depth, places)
+        wanted = np.array([targets[group].sum() for group in groups])
+        wanted *= height * width / wanted.sum()
+
+        def of_groups(scale: float) -> FloatArray:
+            blocks = np.floor(allowed(scale))
+            return np.array([blocks[group].sum() for group in groups])
+
+        sides = (height, width)
+        if slices and all(group.size == 1 for group in groups):
+            columns = [np.array([g]) for g in range(len(groups))]
+            inner = whole_columns(columns, wanted, of_groups, sides)
+        else:
+            inner = upright_or_lying(wanted, of_groups, sides)
+        parts = np.stack([inner.top + top, inner.left + left, inner.height, inner.width])
+        for group, part in zip(groups, parts.T.tolist(), strict=True):
+            if group.size == 1:
+                boxes[:, group[0]] = part if part[2] * part[3] else 0
+            else:
+                divide(group, depth + 1, (part[0], part[1], part[2], part[3]))
+
+    divide(np.flatnonzero(targets > 0), 0, (0, 0, *shape))
     top, left, height, width = boxes
     return Tiling(shape, top, left, height, width, block)
-
-
-class _TreeTiling(NamedTuple):
-    """Arguments of along_the_tree that are the same at every depth."""
-
-    targets: FloatArray
-    allowed: Allowed
-    places: Sequence[Place]
-    slices: bool
-
-
-def _divide(
-    devices: npt.NDArray[np.int64],
-    depth: int,
-    box: tuple[int, int, int, int],
-    boxes: npt.NDArray[np.int64],
-    task: _TreeTiling,
-) -> None:
-    """Divide `box` among these devices; store top, left, height and width in `boxes` (4, k).
-
-    depth: level of the tree at which the devices are grouped next.
-    """
-    top, left, height, width = box
-    if height * width == 0:
-        return
-    groups = _groups(devices, depth, task.places)
-    while len(groups) == 1 and devices.size > 1 and groups[0].size > 1:
-        depth += 1
-        groups = _groups(devices, depth, task.places)
-    wanted = np.array([task.targets[group].sum() for group in groups])
-    wanted *= height * width / wanted.sum()
-
-    def allowed(scale: float) -> FloatArray:
-        blocks = np.floor(task.allowed(scale))
-        return np.array([blocks[group].sum() for group in groups])
-
-    sides = (height, width)
-    if task.slices and all(group.size == 1 for group in groups):
-        columns = [np.array([g]) for g in range(len(groups))]
-        inner = whole_columns(columns, wanted, allowed, sides)
-    else:
-        inner = upright_or_lying(wanted, allowed, sides)
-    parts = np.stack([inner.top + top, inner.left + left, inner.height, inner.width])
-    for group, part in zip(groups, parts.T.tolist(), strict=True):
-        if group.size == 1:
-            boxes[:, group[0]] = part if part[2] * part[3] else 0
-        else:
-            _divide(group, depth + 1, (part[0], part[1], part[2], part[3]), boxes, task)
 
 
 def _groups(
