@@ -14,7 +14,8 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray
 from evener.planning.device_sets.set_loads import EqualFinish
 from evener.plans import metrics
-from evener.plans.costs import MAX_PAIRED, Costs, costs_of
+from evener.plans.costs import MAX_PAIRED, costs_of
+from evener.plans.partition import FULL_SHARE
 from evener.plans.plan import Evaluation, Prediction
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.models.samples import DeviceSpeeds
@@ -26,7 +27,6 @@ LAST_DEVICES = 3  # devices tried with twice their speed: those that finish last
 # Levels, and connections of machines of up to 128 devices, that are tried one by one; connections
 # of larger machines. They bound the time: each is a prediction.
 MAX_LINKS, LARGE_MACHINE, MAX_LINKS_IF_LARGE = 48, 128, 4
-FULL_SHARE = 0.99  # of its memory: a device that holds more is full but for a few vertices
 MAX_FULL = 3  # full devices, and kinds of devices, tried with twice their memory
 
 
@@ -287,14 +287,21 @@ def more_memory(
     room, full = _room(judged, platform)
     if not full.any() or platform.k > MAX_PAIRED or (loads > 0).sum() < 2:
         return
-    even = _EvenSizes(judged, costs_of(platform, workload))
-    before = even.seconds(room)
+    certificate, now, costs = judged.certificate, judged.prediction, costs_of(platform, workload)
+    exchange = now.communicate[None], 1.0 - now.interior[None]  # without delays: all end together
+
+    def even_seconds(room: FloatArray) -> float:
+        """Return the makespan [s] if each device holds at most room (k,) [units]."""
+        even = EqualFinish(costs, float(loads.sum()), int(certificate.vertices.sum()), room)
+        return float(even.loads_of(loads[None] > 0, lambda *_: exchange).seconds[0])
+
+    before = even_seconds(room)
     chosen: list[Sequence[int]] = [[b] for b in _first_of_kinds(platform, full, kinds)[:MAX_FULL]]
     chosen += [own for own in kinds if len(own) > 1 and full[list(own)].any()][:MAX_FULL]
     for own in chosen:
         more = room.copy()
         more[list(own)] *= 2
-        yield own, min(even.seconds(more) / before, 1.0)
+        yield own, min(even_seconds(more) / before, 1.0)
 
 
 def _first_of_kinds(
@@ -323,20 +330,3 @@ def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray
     memory = np.minimum(by_bytes, platform.memory_units)
     full = busy & (loads >= FULL_SHARE * memory)
     return np.maximum(memory, loads), full
-
-
-class _EvenSizes:
-    """Computes sizes at which all devices with blocks finish together, with unchanged exchanges."""
-
-    def __init__(self, judged: Evaluation, costs: Costs) -> None:
-        certificate, now = judged.certificate, judged.prediction
-        self._costs, self._mask = costs, certificate.weights[None] > 0
-        self._work, self._n = float(certificate.weights.sum()), int(certificate.vertices.sum())
-        self._exchange = now.communicate[None]  # without delays: all finish together
-        self._border = 1.0 - now.interior[None]
-
-    def seconds(self, room: FloatArray) -> float:
-        """Return the makespan [s] if each device holds at most room (k,) [units]."""
-        equal_finish = EqualFinish(self._costs, self._work, self._n, room)
-        found = equal_finish.loads_of(self._mask, lambda *_: (self._exchange, self._border))
-        return float(found.seconds[0])

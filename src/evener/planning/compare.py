@@ -7,8 +7,7 @@ methods of mapping filters.
 
 from __future__ import annotations
 
-from collections import abc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -45,6 +44,7 @@ from evener.planning.steps import (
     divide,
     enforced,
     mapped,
+    no_progress,
     terms_of,
 )
 from evener.planning.stream import MapOptions, map_filters
@@ -107,15 +107,13 @@ def compared_plan(
     graph: Graph,
     platform: Platform,
     options: PlanOptions,
-    *,
-    progress: Progress | None = None,
 ) -> Comparison:
     """Return the plan for least seconds that `evener plan` makes, evaluated like the other results.
 
     Raises InfeasibleError if the graph does not fit the platform.
     """
     asked = replace(options, objective="seconds", tool="auto")
-    found = solve_seconds(graph, platform, asked, progress=progress)
+    found = solve_seconds(graph, platform, asked)
     partition = Partition(found.part, platform.k)
     judged = evaluate_for_seconds(graph, partition, platform, options.workload)
     return Comparison(PLAN, judged, judged, cpu_seconds=found.cpu_seconds)
@@ -308,7 +306,7 @@ def compare_edges(
     methods: Sequence[str] | None = None,
     options: SplitOptions | None = None,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
     **keywords: Unpack[SplitKeywords],
 ) -> list[EdgeComparison]:
     """Return an EdgeComparison for each method, in the given order, including methods that fail.
@@ -376,8 +374,7 @@ def compare_filters(
     options: MapOptions | None = None,
     reading: CostReading | None = None,
     *,
-    inputs: abc.Mapping[str, str] | None = None,
-    progress: Callable[[str, float], None] = lambda *_: None,
+    progress: Progress = no_progress,
 ) -> list[StreamComparison]:
     """Return a StreamComparison for each method, the shortest period first, failed ones last.
 
@@ -395,7 +392,7 @@ def compare_filters(
         try:
             asked = replace(options or MapOptions(), method=method)
             _load_stream_kernels(asked, reading)
-            plan = map_filters(graph, platform, asked, reading, inputs=inputs)
+            plan = map_filters(graph, platform, asked, reading)
             found.append(StreamComparison(method, plan))
         except EvenerError as error:
             found.append(StreamComparison(method, note=error.message))

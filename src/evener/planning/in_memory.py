@@ -40,16 +40,12 @@ from evener.planning.steps import (
     named_devices,
     terms_of,
 )
+from evener.plans.partition import FULL_SHARE, Partition
 from evener.plans.partition import Mapping as BlockMapping
-from evener.plans.partition import Partition
 from evener.plans.plan import MOST_DRAWN, Evaluation, Plan, Stage, breaches
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 from evener.wording import time_of
-
-# A device is called full above this share of its memory [-]: blocks of least seconds end where the
-# next vertex would not fit, which is seldom the last byte.
-FULL_SHARE = 0.99
 
 
 def plan(
@@ -337,16 +333,6 @@ def notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
 
 def _percent(after: float, before: float) -> str:
     return f"{100 * after / before:.2f} %" if before > 0 else "100 %"
-
-
-def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> Partition:
-    """Return a new partition under the options of the old plan, for the present work and speeds.
-
-    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning. graph:
-    with the present work as its weights; platform: with the present speeds; workload: what an
-    iteration sends. Raises the errors of `plan`.
-    """
-    return plan(graph, platform, options_of(old.options, workload)).partition
 
 
 def options_of(recorded: Mapping[str, Any], workload: Workload) -> PlanOptions:

@@ -210,7 +210,8 @@ def replan(
     """
     if isinstance(old, Plan):
         assert isinstance(graph, Graph)
-        return in_memory.replan(old, graph, platform, workload)
+        options = in_memory.options_of(old.options, workload)
+        return in_memory.plan(graph, platform, options).partition
     assert isinstance(graph, WeighedRows)
     recorded = graph.comm.bcast(None if old.plan is None else old.plan.options)
     assert recorded is not None

@@ -22,7 +22,6 @@ from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWN
 from evener.partitioning.mapping.blocks import MappedBlocks, map_counted
 from evener.partitioning.tools import SLICED_TOOLS
 from evener.planning.in_memory import (
-    FULL_SHARE,
     notes_on_full,
     notes_on_mapping,
     own_versions,
@@ -36,9 +35,9 @@ from evener.planning.slice_blocks import (
     DividedSlices,
     SlicesToDivide,
 )
-from evener.planning.steps import Progress, named_devices, no_progress
+from evener.planning.steps import Progress, no_progress, notes_on_unused
 from evener.plans.counts import BlockCounts, in_its_makespan, judged
-from evener.plans.partition import Contract, Partition
+from evener.plans.partition import FULL_SHARE, Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Evaluation, Plan, Stage, breaches
 from evener.platforms.platform import Platform
@@ -328,10 +327,7 @@ def least_seconds(task: SlicesToDivide) -> DividedSlices:
     loads = counts.weights[:, 0].copy()
     room = np.minimum(unit_capacities(platform, _density(task)), platform.high_units)
     full = (loads >= FULL_SHARE * room) | (counts.bytes >= FULL_SHARE * platform.memories)
-    notes = notes_on_full(platform, full)
-    unused = counts.vertices == 0
-    if unused.any():
-        notes.append(f"Unused (slower with them): {named_devices(platform, unused)}")
+    notes = notes_on_full(platform, full) + notes_on_unused(platform, counts.vertices == 0)
     if left_out:
         some = plural(left_out, "plan was", "plans were")
         notes.append(

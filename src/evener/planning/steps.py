@@ -96,5 +96,12 @@ def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
+def notes_on_unused(platform: Platform, unused: BoolArray) -> list[str]:
+    """Return a note that names the unused devices of a plan of least seconds, if any."""
+    if not unused.any():
+        return []
+    return [f"Unused (slower with them): {named_devices(platform, unused)}"]
+
+
 def no_progress(step: str, fraction: float) -> None:
     """Do nothing: a progress function that shows no progress."""

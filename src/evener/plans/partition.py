@@ -13,6 +13,9 @@ from evener.errors import InputError
 from evener.wording import brief, duration, plural, spread, two_lines
 
 RELATIVE_SLACK = 1e-9  # of a target: sums of real weights depend on their order
+# A device is called full above this share of its memory [-]: blocks of least seconds end where the
+# next vertex would not fit, which is seldom the last byte.
+FULL_SHARE = 0.99
 TIME_SLACK = 1e-6  # of a makespan: the search and the certificate sum seconds differently
 
 

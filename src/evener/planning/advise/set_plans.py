@@ -29,6 +29,7 @@ from evener.planning.makespan.problem import EFFORTS, MakespanProblem
 from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds
 from evener.planning.makespan.slabs import Slabs
 from evener.planning.options import PlanOptions
+from evener.planning.steps import Progress
 from evener.plans.plan import Prediction
 from evener.platforms.platform import Platform
 
@@ -139,7 +140,6 @@ NEAR = 0.25  # in log(size): weight of a ratio is 1 / (NEAR + |log(size / its si
 MIN_RATIO = 1e-3  # smaller ratios of plan to estimate count as this
 
 PlanSet = Callable[[DeviceSet], SetPlan]
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -216,8 +216,7 @@ class SearchEffort:
 
     smaller_sets: whether slabs are tried for subsets of the devices.
     slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
-    block_starts, block_rounds: the same for blocks from scratch.
-    objective, preset, epsilon: of the partitioner that makes blocks from scratch.
+    block_starts: sets of devices that blocks are made for from scratch.
     swaps: whether blocks are swapped among identical devices.
     coarse_runs: most plans made on the coarse graph.
     more_refinements: how often a candidate is refined after the first time, at most.
@@ -231,10 +230,6 @@ class SearchEffort:
     slab_starts: int
     slab_rounds: int
     block_starts: int
-    block_rounds: int
-    objective: str
-    preset: str
-    epsilon: float
     swaps: bool
     coarse_runs: int
     more_refinements: int
@@ -248,18 +243,15 @@ class SearchEffort:
 # each preset (docs/results/README.md#seconds).
 EFFORTS = {
     "fast": SearchEffort(
-        smaller_sets=False, slab_starts=1, slab_rounds=1, block_starts=0, block_rounds=0,
-        objective="cut", preset="fast", epsilon=0.01, swaps=False, coarse_runs=0,
-        more_refinements=0, by_clusters=False, refine_effort="fast",
+        smaller_sets=False, slab_starts=1, slab_rounds=1, block_starts=0, swaps=False,
+        coarse_runs=0, more_refinements=0, by_clusters=False, refine_effort="fast",
     ),
     "default": SearchEffort(
-        smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, block_rounds=0,
-        objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=4,
+        smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, swaps=True, coarse_runs=4,
         more_refinements=2, by_clusters=True, refine_effort="default",
     ),
     "strong": SearchEffort(
-        smaller_sets=True, slab_starts=4, slab_rounds=3, block_starts=1, block_rounds=2,
-        objective="max_volume", preset="default", epsilon=0.01, swaps=True, coarse_runs=12,
+        smaller_sets=True, slab_starts=4, slab_rounds=3, block_starts=1, swaps=True, coarse_runs=12,
         more_refinements=6, by_clusters=True, refine_effort="strong", hopeful=1.1,
     ),
 }  # fmt: skip

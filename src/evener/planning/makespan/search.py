@@ -47,7 +47,7 @@ from evener.planning.makespan.problem import EFFORTS, MakespanProblem, SearchEff
 from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_through
 from evener.planning.makespan.slabs import Slabs
 from evener.planning.options import PlanOptions
-from evener.planning.steps import Progress, named_devices, no_progress
+from evener.planning.steps import Progress, no_progress, notes_on_unused
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_for_seconds
@@ -135,7 +135,7 @@ def solve_seconds(
         problem.room,
         stages_of(found, best, contract_for_seconds(graph, platform, options.workload).targets),
         {one.tool: one.version for one in made},
-        (*baselines.notes, *_notes(problem, best)),
+        (*baselines.notes, *notes_on_unused(problem.platform, ~best.used)),
         # METIS runs in a process of its own, which cpu_seconds() does not count.
         cpu_seconds() - began + sum(o.cpu_seconds for o in made if o.tool.startswith("metis")),
     )
@@ -155,11 +155,11 @@ def searched(
     problem = maker.problem
     alone = on_one_device(maker, slabs)
     all_slabs = slabs_of_all(maker, slabs, targets_of(problem, baselines))
-    reference = first_made(baselines, alone, all_slabs)
-    if reference is None:
-        raise baselines.refused or NotFoundError("no partition fits the devices' memory")
     found = present(baselines.cut, *baselines.metis, alone, all_slabs)
+    if not found:
+        raise baselines.refused or NotFoundError("no partition fits the devices' memory")
 
+    reference = found[0]  # its halos serve to estimate the seconds of sets of devices
     estimator = estimator_by(problem, reference)
     swaps = DeviceSwaps(problem) if effort.swaps and options.mapping else None
     rounds = SizeRounds(maker, estimator.equal_finish, swaps)
@@ -203,16 +203,6 @@ def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Ca
     if maker.problem.platform.k == 1:
         return None
     return maker.make("slabs", slabs.blocks(targets), targets, SLABS_STAGE)
-
-
-def first_made(
-    baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
-) -> Candidate | None:
-    """Return the candidate whose halos serve to estimate the seconds of sets of devices.
-
-    It is the first that exists of: least cut, METIS, one device, slabs.
-    """
-    return next(iter(present(baselines.cut, *baselines.metis, alone, slabs)), None)
 
 
 def estimator_by(problem: MakespanProblem, reference: Candidate) -> Estimator:
@@ -336,6 +326,9 @@ def coarse_plans(
     )
 
 
+SCRATCH_EPSILON, SCRATCH_ROUNDS = 0.01, 2  # of blocks from scratch: imbalance, rounds of sizes
+
+
 def scratch_blocks(
     rounds: SizeRounds,
     estimator: Estimator,
@@ -354,10 +347,10 @@ def scratch_blocks(
     def make(loads: FloatArray, turn: int) -> Part:
         if (loads > 0).sum() == 1:
             return np.full(graph.n, int(loads.argmax()), np.int32)
-        low, high = limits(loads, effort.epsilon, problem.max_units, whole=graph.is_unit)
+        low, high = limits(loads, SCRATCH_EPSILON, problem.max_units, whole=graph.is_unit)
         request = Request(
-            loads, effort.epsilon, options.seed + turn, options.threads,
-            effort.objective, effort.preset, options.time_limit, low, high,
+            loads, SCRATCH_EPSILON, options.seed + turn, options.threads,
+            "max_volume", "default", options.time_limit, low, high,
         )  # fmt: skip
         results.append(partition_with(options.tool, graph, request))
         return results[-1].part
@@ -365,7 +358,7 @@ def scratch_blocks(
     power = estimator.law.exponent
     for start in starts[: effort.block_starts]:
         if 1 < start.count <= graph.n and start.seconds < effort.hopeful * best_seconds:
-            tried += rounds.run(start.name, start.loads, effort.block_rounds, power, make)
+            tried += rounds.run(start.name, start.loads, SCRATCH_ROUNDS, power, make)
             best_seconds = min([best_seconds, *(one.seconds for one in tried)])
     return tried, results
 
@@ -398,11 +391,3 @@ def refined_best(
     if near:
         tried += refined(fastest(near), maker, effort, seed, threads)
     return tried
-
-
-def _notes(problem: MakespanProblem, best: Candidate) -> list[str]:
-    """Return notes that name the unused devices."""
-    notes = []
-    if not best.used.all():
-        notes.append(f"Unused (slower with them): {named_devices(problem.platform, ~best.used)}")
-    return notes
