@@ -9,7 +9,7 @@ points are examined; short buckets are sorted by insertion.
 # mypy: ignore-errors
 import numpy as np
 
-from evener.arrays_kernels import copy_to
+from evener.arrays_kernels import copy_to, insert_sorted
 from evener.jit import inner, njit
 
 FIRST_BITS = 12  # the first pass is the only one that leaves the cache
@@ -102,19 +102,6 @@ def _scatter(keys, order, first, last, shift, bits, start, to_keys, to_order):
 
 
 @inner()
-def _insertion(keys, order, first, last):
-    for i in range(first + 1, last):
-        key, origin = keys[i], order[i]
-        j = i - 1
-        while j >= first and keys[j] > key:
-            keys[j + 1] = keys[j]
-            order[j + 1] = order[j]
-            j -= 1
-        keys[j + 1] = key
-        order[j + 1] = origin
-
-
-@inner()
 def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spare_order):
     """Sort [first, last) by the lowest `shift` bits, which are not sorted yet."""
     stack[0, 0], stack[0, 1], stack[0, 2] = first, last, shift
@@ -123,7 +110,7 @@ def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spar
         top -= 1
         first, last, shift = stack[top, 0], stack[top, 1], stack[top, 2]
         if last - first <= SHORT:
-            _insertion(keys, order, first, last)
+            insert_sorted(keys, order, first, last)
             continue
         bits = min(NEXT_BITS, shift)
         shift -= bits

@@ -21,7 +21,8 @@ from evener.plans.edge_partition import EdgeMetrics, EdgePartition
 from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
 from evener.platforms.platform import Platform
-from evener.sizing.contracts import contract_of_units
+from evener.sizing.contracts import contract_of_facts
+from evener.sizing.facts import LoadFacts
 from evener.splitting.from_files import STREAMS, metrics_of_pieces, split_pieces
 from evener.wording import memory, plural
 
@@ -75,9 +76,10 @@ class SurveyedFile(NamedTuple):
                 "block would be empty",
                 hint="Use fewer devices.",
             )
-        return contract_of_units(
-            self.survey.m, platform, epsilon, bytes_per_unit=BYTES_PER_LISTED_EDGE
-        )
+        m, each, none = self.survey.m, BYTES_PER_LISTED_EDGE, np.empty(0)
+        # An edge counts as a vertex of weight 1.
+        facts = LoadFacts(m, float(m), True, 1.0, m * each, each, none, none)
+        return contract_of_facts(facts, platform, epsilon)[0]
 
     def judged(
         self, partition: EdgePartition, platform: Platform, contract: Contract, found: EdgeMetrics

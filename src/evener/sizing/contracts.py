@@ -94,21 +94,6 @@ def contract_of_facts(
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
 
 
-def contract_of_units(
-    count: int, platform: Platform, epsilon: float = 0.03, *, bytes_per_unit: float = 0.0
-) -> Contract:
-    """Return the contract for dividing `count` items of weight 1 and `bytes_per_unit` [B] each.
-
-    It is the contract that `contract_for` returns for a graph of `count` such vertices. Raises
-    InfeasibleError for too little memory.
-    """
-    solve = curved_sizes if platform.has_curves else target_sizes
-    sizes = solve(platform, float(count), epsilon=epsilon, unit=True, bytes_per_unit=bytes_per_unit)
-    _refuse_too_small(bytes_per_unit, platform, sizes)
-    sizes = _none_empty(sizes, count)
-    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories)
-
-
 def seconds_differ(platform: Platform) -> bool:
     """Return whether links between devices are known and there are 2 to MAX_PAIRED devices."""
     return platform.has_links and 1 < platform.k <= MAX_PAIRED

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.planning.device_sets.exchange_laws import HaloLaw, LineArrangement, line_of
+from evener.planning.device_sets.exchange_laws import HaloLaw, line_of, slab_law
 from evener.planning.device_sets.set_loads import EqualFinish, Estimates, ExchangeLaw
 from evener.plans.costs import Costs
 from evener.sizing.equal_finish import PRECISION
@@ -119,9 +119,11 @@ class Estimator:
         return pair_costs(self.groups, self._costs)
 
     @cached_property
-    def _in_line(self) -> LineArrangement:
-        line = line_of(self._costs, self.speeds, 2.0 * self.law.section)
-        return LineArrangement.of(line, self._costs, self.equal_finish.each)
+    def slabs(self) -> ExchangeLaw:
+        """Like `blocks`, but for slabs: blocks in a row along a line."""
+        section = self.law.section
+        line = line_of(self._costs, self.speeds, 2.0 * section)
+        return slab_law(line, self._costs, self.equal_finish.each, section)
 
     def of(self, masks: BoolArray) -> Estimates:
         """Return estimates of the sets that masks (s, k) mark; every device of a set gets a load.
@@ -148,10 +150,6 @@ class Estimator:
             return np.where(exchanging, least, 0.0), np.zeros_like(loads)
 
         return self.equal_finish.loads_of(masks, exchange).seconds * (1 - 2 * PRECISION)
-
-    def slabs(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """Like `blocks`, but for slabs: blocks in a row along a line."""
-        return self._in_line.exchanged(self.law.section)(loads, masks)
 
     def blocks(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return blocks' seconds of exchange (s, k), and shares of work at borders (s, k)."""

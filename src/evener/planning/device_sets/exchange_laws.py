@@ -199,47 +199,33 @@ def _inserted(order: list[int], price: FloatArray) -> IntArray:
     return line
 
 
-@dataclass(frozen=True, eq=False)
-class LineArrangement:
-    """Devices (k,) in line, and their links in that order: alpha and per_value [s] (k, k).
+def slab_law(line: IntArray, costs: Costs, each: float, section: float) -> ExchangeLaw:
+    """Return the exchange law of slabs of devices in line (k,), whose sides send `section` values.
 
     each [units]: mean work of a vertex.
     """
+    square = np.ix_(line, line)
+    alpha, per_value = costs.alpha[square], costs.per_value[square]
+    border, values, thin = section * each, 2.0 * section, MIN_THICKNESS * each
 
-    line: IntArray
-    alpha: FloatArray
-    per_value: FloatArray
-    each: float
+    def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
+        own = loads[:, line]
+        used = masks[:, line] & (own > 0)
+        seconds, sides = np.zeros_like(own), np.zeros_like(own)
+        for other in (_before(used), _after(used)):
+            some, at = used & (other >= 0), np.maximum(other, 0)
+            thick = np.maximum(np.take_along_axis(own, at, axis=1), thin)
+            touched = 1.0 + np.minimum(FURTHER_PER_THINNESS * border / thick, MAX_FURTHER)
+            row = np.arange(own.shape[1])
+            cost = touched * alpha[row, at] + values * per_value[row, at]
+            seconds += np.where(some, cost, 0.0)
+            sides += some
+        part = np.where(used, np.minimum(sides * border / np.maximum(own, thin), 1.0), 0.0)
+        result = np.zeros_like(own), np.zeros_like(own)
+        result[0][:, line], result[1][:, line] = seconds, part
+        return result
 
-    @classmethod
-    def of(cls, line: IntArray, costs: Costs, each: float) -> LineArrangement:
-        """Return the arrangement of devices in this order."""
-        square = np.ix_(line, line)
-        return cls(line, costs.alpha[square], costs.per_value[square], each)
-
-    def exchanged(self, section: float) -> ExchangeLaw:
-        """Return the exchange law of slabs whose sides send `section` values each."""
-        border, values = section * self.each, 2.0 * section
-        thin = MIN_THICKNESS * self.each
-
-        def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
-            own = loads[:, self.line]
-            used = masks[:, self.line] & (own > 0)
-            seconds, sides = np.zeros_like(own), np.zeros_like(own)
-            for other in (_before(used), _after(used)):
-                some, at = used & (other >= 0), np.maximum(other, 0)
-                thick = np.maximum(np.take_along_axis(own, at, axis=1), thin)
-                touched = 1.0 + np.minimum(FURTHER_PER_THINNESS * border / thick, MAX_FURTHER)
-                row = np.arange(own.shape[1])
-                cost = touched * self.alpha[row, at] + values * self.per_value[row, at]
-                seconds += np.where(some, cost, 0.0)
-                sides += some
-            part = np.where(used, np.minimum(sides * border / np.maximum(own, thin), 1.0), 0.0)
-            result = np.zeros_like(own), np.zeros_like(own)
-            result[0][:, self.line], result[1][:, self.line] = seconds, part
-            return result
-
-        return exchange
+    return exchange
 
 
 def _before(used: BoolArray) -> IntArray:

@@ -213,10 +213,18 @@ class CoarseSearch:
             return 1.0  # a coarse edge weighs its faces
         blocks = min(PROBE_BLOCKS, self.level.n)
         part = recursive_bisection(self.level, np.ones(blocks), EPSILON, 1)
-        small = Graph(self.level.xadj.astype(np.int64), self.level.adjncy.astype(np.int32))
-        few = metrics.quotient(small, Partition(part, blocks)).sent.sum()
         many = metrics.quotient(self.problem.weighted, Partition(self.on_graph(part), blocks))
-        return REFINED_VALUES * float(many.sent.sum() / few) if few else 1.0
+        return values_of(self.level, part, many)
+
+
+def values_of(level: GraphLevel, part: Part, many: metrics.Quotient) -> float:
+    """Return the mean number of values that a vertex of `level` sends to each block it touches.
+
+    part (n,): the blocks of the level's vertices. many: what these blocks send in the finest graph.
+    """
+    small = Graph(level.xadj.astype(np.int64), level.adjncy.astype(np.int32))
+    few = metrics.quotient(small, Partition(part, many.k)).sent.sum()
+    return REFINED_VALUES * float(many.sent.sum() / few) if few else 1.0
 
 
 def _coarsened(

@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
-from evener.graphs.graph import Graph
 from evener.partitioning.initial.trees import Tree, device_tree
 from evener.partitioning.levels.levels import Hierarchy, finest, shrink_all
 from evener.partitioning.makespan.gain_state import Prices
@@ -37,10 +36,8 @@ from evener.partitioning.mapping.blocks import nearby_of
 from evener.partitioning.mapping.device_search import SwapSearch
 from evener.partitioning.mapping.mapping_kernels import MappingProblem
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
-from evener.planning.makespan.coarse_search import COARSE_EFFORT, REFINED_VALUES
+from evener.planning.makespan.coarse_search import COARSE_EFFORT, values_of
 from evener.planning.makespan.problem import MakespanProblem, SearchEffort
-from evener.plans import metrics
-from evener.plans.partition import Partition
 
 MAX_DEVICES = 512  # devices: tables of all pairs are then below 10 MB
 
@@ -231,7 +228,8 @@ def _by_clusters(
     clusters = _clusters(problem, one, vertices, threads)
     level, costs = clusters.coarsest, problem.costs
     # A coarse edge weighs its faces.
-    values = 1.0 if problem.workload.of_faces else _values_sent(clusters, one)
+    faces = problem.workload.of_faces
+    values = 1.0 if faces else values_of(level, clusters.part, one.quotient)
     prices = Prices(
         replace(
             costs,
@@ -259,12 +257,3 @@ def _clusters(problem: MakespanProblem, one: Candidate, vertices: float, threads
         level.fixed = np.flatnonzero(problem.fixed)
     mean = float(level.free_weights.sum()) / max(level.n_free, 1)
     return shrink_all(level, one.part, np.array([vertices * mean]), 1, SHRINK_BY, threads)
-
-
-def _values_sent(clusters: Hierarchy, one: Candidate) -> float:
-    """Return the mean number of values that a cluster sends to each block it touches."""
-    level = clusters.coarsest
-    small = Graph(level.xadj.astype(np.int64), level.adjncy.astype(np.int32))
-    few = metrics.quotient(small, Partition(clusters.part, one.used.size)).sent.sum()
-    many = one.quotient.sent.sum()
-    return REFINED_VALUES * float(many / few) if few else 1.0

@@ -17,7 +17,7 @@ from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.levels.levels import scattered
-from evener.planning.device_sets.exchange_laws import LineArrangement, line_of, surface_power
+from evener.planning.device_sets.exchange_laws import line_of, slab_law, surface_power
 from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.makespan.candidates import Candidate
 from evener.planning.makespan.problem import MakespanProblem
@@ -65,7 +65,7 @@ class Slabs:
         sent = known.quotient.sent + known.quotient.received
         section = 0.5 * float(np.median(sent)) if sent.size else 0.0
         each = self.problem.load / self.problem.graph.n
-        return LineArrangement.of(self.line, self.problem.costs, each).exchanged(section)
+        return slab_law(self.line, self.problem.costs, each, section)
 
 
 def in_line(graph: Graph, power: float) -> IntArray:
