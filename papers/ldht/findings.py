@@ -126,12 +126,6 @@ def reversed_devices(rows: Rows) -> list[Row]:
     return [{**row, "k": other[int(row["k"])]} for row in rows]
 
 
-def all_alike(rows: Rows, key: str, tool: str = BASE) -> list[Row]:
-    """Return the rows where all partitioners have the figure of one on each cell."""
-    return [{**row, key: cell[tool][key]} for cell in by_cell(rows) if tool in cell
-            for row in cell.values()]  # fmt: skip
-
-
 def scaled(rows: Rows, tool: str, keys: Sequence[str], factor: float) -> list[Row]:
     """Return the rows with figures of a tool multiplied."""
     return [

@@ -40,16 +40,6 @@ PRINTED_RATIOS: Mapping[float, tuple[str, str]] = {
 SATURATED_FROM = 4.0  # section VI-A: at speed 2 memory suffices, in the remaining three it is full
 SHARES = (12, 6)  # k / 12 and k / 6 devices are fast
 
-# Table II: vertices and edges.
-TABLE_II: Mapping[str, tuple[int, int]] = {
-    "NACA0015": (1_039_183, 3_114_818), "M6": (3_501_776, 10_501_936),
-    "333SP": (3_712_815, 11_108_633), "AS365": (3_799_275, 11_368_076),
-    "NLR": (4_163_763, 12_487_976), "hugetric-00020": (7_122_792, 10_680_777),
-    "hugetrace-00020": (16_002_413, 23_998_813), "hugebubbles-00020": (21_198_119, 31_790_179),
-    "alyaTestCaseA": (9_938_375, 39_338_978), "alyaTestCaseB": (30_959_144, 122_951_408),
-    "refinetrace": (578_551_252, 867_786_528),
-}  # fmt: skip
-
 # Table IV, 96 devices, fast ones of speed 16: by graph and tool, the values of these machines.
 MACHINES_IV = ("t1_f8", "t1_f16", "t2_f8", "t2_f16")
 CUTS: Mapping[str, Mapping[str, tuple[int, int, int, int]]] = {
@@ -142,14 +132,13 @@ EPSILON = 0.03
 class Competitor:
     """A partitioner by the paper's name: tools that can be it, the best first.
 
-    family: whose it is. ours: it is not in the paper's figures.
+    family: whose it is.
     """
 
     name: str
     family: str
     tools: tuple[str, ...]
     preset: str = "default"
-    ours: bool = False
 
     @property
     def tool(self) -> str | None:
@@ -177,9 +166,9 @@ COMPETITORS = (
     Competitor("zSFC", "zoltan", ("zoltan-hsfc", "hilbert")),
     Competitor("zRCB", "zoltan", ("zoltan-rcb", "rcb")),
     Competitor("zRIB", "zoltan", ("zoltan-rib", "rib")),
-    Competitor("MJ", "zoltan", ("zoltan-mj", "mj"), ours=True),
-    Competitor("Evener", "ours", ("evener",), ours=True),
-    Competitor("Evener strong", "ours", ("evener",), "strong", ours=True),
+    Competitor("MJ", "zoltan", ("zoltan-mj", "mj")),
+    Competitor("Evener", "ours", ("evener",)),
+    Competitor("Evener strong", "ours", ("evener",), "strong"),
 )
 BASE = "geoKM"  # what all figures are relative to
 ZOLTAN = ("zSFC", "zRCB", "zRIB")

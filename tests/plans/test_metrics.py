@@ -76,9 +76,6 @@ def test_quotient_cut_and_volumes(case):
     assert between.boundary.tolist() == boundary
     touched = [len({c for b, c in expected if b == block}) for block in range(partition.k)]
     assert metrics.neighbours(between).tolist() == touched
-    dense = between.matrix(between.sent).toarray()
-    assert all(dense[b, c] == expected[b, c][0] for b, c in expected)
-    assert dense.sum() == sum(sent for sent, _ in expected.values())
 
 
 @pytest.mark.slow
@@ -159,7 +156,6 @@ def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
         by_level[level] += sent * n_bytes
         seconds[b] += link.alpha + link.beta * n_bytes * (sent + expected[c, b][0])
     hops = [2 * (depth - level) * amount for level, amount in enumerate(by_level)]
-    assert metrics.level_bytes(between, platform, n_bytes).tolist() == pytest.approx(by_level)
     assert metrics.hop_bytes(between, platform, n_bytes).tolist() == pytest.approx(hops)
     found = metrics.communication_seconds(between, platform, n_bytes)
     assert found.tolist() == pytest.approx(seconds)
@@ -216,7 +212,6 @@ def test_free_and_routed_links():
     between = metrics.quotient(graph, partition)
     flat = Platform.flat([1, 1, 1])
     assert metrics.communication_seconds(between, flat).tolist() == [0, 0, 0]
-    assert metrics.level_bytes(between, flat, 8).shape == (0,)
     assert metrics.hop_bytes(between, flat, 8).shape == (0,)
     chain = Platform(
         tuple(Device(f"d{i}", 1.0) for i in range(3)),

@@ -23,9 +23,3 @@ def test_table_iii_has_a_memory_and_two_ratios_for_each_speed():
     ratios = [tuple(map(float, pair)) for pair in setup.PRINTED_RATIOS.values()]
     assert ratios == sorted(ratios)
     assert all(few <= many for few, many in ratios)  # of k / 12 and of k / 6 fast devices
-
-
-def test_degrees_of_table_ii_are_those_of_its_kinds():
-    for name, (n, m) in setup.TABLE_II.items():
-        degree = {"huge": 3, "refi": 3, "alya": 7.9}.get(name[:4], 6)
-        assert abs(2 * m / n - degree) < 0.1

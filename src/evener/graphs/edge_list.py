@@ -81,11 +81,6 @@ class EdgeList:
         return float(self.m) if self.weights is None else float(self.weights.sum())
 
     @property
-    def n_loops(self) -> int:
-        """Number of edges that join a vertex to itself."""
-        return int(np.count_nonzero(self.tails == self.heads))
-
-    @property
     def touched(self) -> int:
         """Number of vertices that have an edge."""
         return int(np.count_nonzero(self.degrees))

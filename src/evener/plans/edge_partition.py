@@ -12,9 +12,8 @@ from evener.errors import InputError
 from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList
 from evener.graphs.lists import BYTES_PER_VERTEX
 from evener.plans import edge_partition_kernels as kernels
+from evener.plans.workload import BYTES_PER_VALUE
 from evener.wording import brief, plural
-
-BYTES_PER_VALUE = 8.0  # of a vertex, in double precision
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ network model.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +21,8 @@ from evener.arrays import FloatArray, IntArray, IntVector
 from evener.graphs.graph import Graph
 from evener.plans.costs import MessageCosts, message_costs
 from evener.plans.partition import Partition
-from evener.plans.workload import WEIGHTS
+from evener.plans.workload import BYTES_PER_VALUE
 from evener.platforms.platform import Platform
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +58,6 @@ class Quotient:
         by_column = np.lexsort((self.block, self.other))
         return self.sent[by_column]
 
-    def matrix(self, values: npt.NDArray[np.generic]) -> csr_array:
-        """Return a (k, k) sparse matrix with values (p,), one for each entry."""
-        from scipy.sparse import csr_array
-
-        return csr_array((values, self.other, self.starts), shape=(self.k, self.k))
-
 
 def no_contact(k: int) -> Quotient:
     """Return the quotient graph of k blocks that do not touch each other."""
@@ -101,33 +91,24 @@ def quotient(graph: Graph, partition: Partition, *, of_faces: bool = False) -> Q
         size = needed
 
 
-BYTES_PER_VALUE = WEIGHTS.bytes_per_value
 MAX_EXACT = 512  # messages up to which rates are computed anew at every end of a message
 STEPS = 512  # with more messages: steps, at most, into which the busiest resource's time is cut
 ROUNDING = 1e-12  # relative to the time of an event: shorter waits are rounding
 NEGLIGIBLE = 1e-12  # relative to the busiest resource's time: shorter messages are left out
 
 
-def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return the bytes per iteration between devices, by their deepest shared level, (levels,).
+def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
+    """Return bytes x hops per iteration, by the deepest level that devices share, (levels,) [B].
 
-    Summed over all pairs of devices.
+    Summed over all pairs of devices. Hops are counted from a device up to the shared level and down
+    to the other device [GPM18]_.
     """
     shared = platform.shared_level(between.block, between.other)
     weights = between.sent * float(bytes_per_value)
     depth = len(platform.levels)
     # Without levels all pairs share number 0, which is none.
-    return _float(np.bincount(shared, weights=weights, minlength=depth))[:depth]
-
-
-def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """Return bytes x hops per iteration, (levels,) [B].
-
-    Hops are counted from a device up to the shared level and down to the other device [GPM18]_.
-    """
-    depth = len(platform.levels)
-    hops = 2 * (depth - np.arange(depth))
-    return np.asarray(level_bytes(between, platform, bytes_per_value) * hops)
+    by_level = _float(np.bincount(shared, weights=weights, minlength=depth))[:depth]
+    return by_level * (2 * (depth - np.arange(depth)))
 
 
 def communication_seconds(

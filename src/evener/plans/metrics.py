@@ -22,7 +22,6 @@ from evener.plans.exchange_costs import (
     Quotient,
     communication_seconds,
     hop_bytes,
-    level_bytes,
     no_contact,
     quotient,
 )
@@ -46,7 +45,6 @@ __all__ = [
     "edge_cut",
     "hop_bytes",
     "imbalance",
-    "level_bytes",
     "neighbours",
     "no_contact",
     "predicted_seconds",
@@ -154,16 +152,12 @@ def predicted_seconds(
     workload: Workload = WEIGHTS,
     *,
     between: Quotient | None = None,
-    constraint: int = 0,
     bound: float = np.nan,
-    exact: bool = False,
 ) -> Prediction:
     """Return the Prediction of an iteration of `workload` with block b on device b; O(n + m).
 
-    graph: as it was read; its work comes from the workload, or from the vertex weight `constraint`
-    if the workload states no work. between: the quotient graph, if known. bound [s]: see
-    Prediction. exact: whether to compute waiting times exactly even for many messages; see
-    ExchangeCosts.lateness.
+    graph: as it was read; its work comes from the workload, or from the first vertex weight if the
+    workload states no work. between: the quotient graph, if known. bound [s]: see Prediction.
 
     A device computes at its speed for its load, communicates for the sum over its neighbours of
     alpha + beta x bytes both ways, waits for partners and shared links, and has fixed costs; with
@@ -178,10 +172,10 @@ def predicted_seconds(
         loads = block_sizes(partition).astype(np.float64)
         outside = between.boundary.astype(np.float64)
     else:
-        work = np.asarray(graph.weights(constraint), np.float64)
+        work = np.asarray(graph.weights(0), np.float64)
         loads, outside = summed(work, partition), boundary_weights(graph, partition, work)
     interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1)
-    return prediction_of(between, loads, interior, platform, workload, bound=bound, exact=exact)
+    return prediction_of(between, loads, interior, platform, workload, bound=bound)
 
 
 def prediction_of(
@@ -197,7 +191,8 @@ def prediction_of(
     """Return the Prediction for blocks of loads (k,) [units] and the quotient graph `between`.
 
     interior (k,): share of each load at vertices without a neighbour in another block. bound [s]:
-    from evener.sizing.bounds, if known. exact: see predicted_seconds.
+    from evener.sizing.bounds, if known. exact: whether to compute waiting times exactly even for
+    many messages; see ExchangeCosts.lateness.
     """
     compute = compute_seconds(loads, platform)
     takes_part = (loads > 0) | (neighbours(between) > 0)

@@ -18,6 +18,7 @@ from evener.graphs.graph import Graph
 
 MAX_FACES = 2**31  # of the weights of all adjacency entries: searches count in 32 bits
 EXCHANGES = ("auto", "vertices", "faces")
+BYTES_PER_VALUE = 8.0  # in double precision
 MAX_NUMBER = 1e18  # of any field: times the size of any graph it does not overflow
 
 
@@ -41,7 +42,7 @@ class Workload:
     flops_per_edge: float = 0.0
     bytes_per_vertex: float = 0.0
     bytes_per_edge: float = 0.0
-    bytes_per_value: float = 8.0
+    bytes_per_value: float = BYTES_PER_VALUE
     fixed_seconds: float = 0.0
     overlap: bool = False
     exchange: str = "auto"

@@ -54,9 +54,11 @@ def told(graph, partition, platform):
     p, q = np.divmod(np.arange(platform.k**2), platform.k)
     tables = (*platform.link_costs(p, q), platform.hops(p, q))
     between = metrics.quotient(graph, partition)
+    sent = np.zeros((between.k, between.k), np.int64)
+    sent[between.block, between.other] = between.sent
     return (
         metrics.block_weights(graph, partition),
-        between.matrix(between.sent).toarray(),
+        sent,
         platform.speeds,
         *(table.reshape(platform.k, platform.k) for table in tables),
     )

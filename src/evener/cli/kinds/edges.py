@@ -198,7 +198,7 @@ def evaluation_options_from(
 def evaluate(options: EdgeEvaluationOptions, out: Output) -> int:
     """Read edges and blocks, evaluate, print; the exit code does not depend on the contract."""
     from evener.io.plans.edge_plan import read_edge_plan
-    from evener.plans.edge_partition import BYTES_PER_VALUE
+    from evener.plans.workload import BYTES_PER_VALUE
 
     plan = read_edge_plan(options.plan) if options.plan else None
     asked = EdgeOptions(options.of or "graph", options.weighted, options.reading)

@@ -78,23 +78,10 @@ class Akima:
         """Speed [units/s] at `load` [units], ignoring the capacity."""
         return like(self._speed(checked(load, "a load"))[0], load)
 
-    def slope(self, load: Number) -> Number:
-        """Derivative of speed with load [1/s]; zero outside the points."""
-        return like(self._speed(checked(load, "a load"))[1], load)
-
     def time(self, load: Number) -> Number:
         """Time [s] for `load` [units]; infinity beyond the capacity."""
         given = checked(load, "a load")
         return like(time_at(given, self._speed(given)[0], self.capacity), load)
-
-    def time_slope(self, load: Number) -> Number:
-        """Derivative of time with load [s/unit], for NPA's Jacobian ([Cla14]_, 4.8).
-
-        Ignores the capacity.
-        """
-        given = checked(load, "a load")
-        speed, slope = self._speed(given)
-        return like((speed - given * slope) / speed**2, load)
 
     def max_load(self, seconds: Number) -> Number:
         """Largest load [units] whose time is at most `seconds`, up to rounding."""
