@@ -7,8 +7,8 @@ import pytest
 
 from evener.errors import UsageError
 from evener.platforms import network
-from evener.platforms.examples import PLATFORMS, flat, grid, topo1, topo2, topo3, tree
-from evener.platforms.platform import Link
+from evener.platforms.examples import PLATFORMS, grid, topo1, topo2, topo3, tree
+from evener.platforms.platform import Link, Platform
 from evener.sizing.memory_capped import target_sizes
 
 UNITS = 10_000_000
@@ -123,7 +123,7 @@ def test_grid_takes_one_speed_or_one_each():
 
 
 def test_registry_names_what_it_makes():
-    assert PLATFORMS["flat"]([1, 4]) == flat([1, 4])
+    assert PLATFORMS["flat"]([1, 4]) == Platform.flat([1, 4])
     for name in ("topo1", "topo2"):
         assert PLATFORMS[name](24, 2, 16).name == name
 

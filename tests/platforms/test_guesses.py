@@ -8,13 +8,13 @@ from evener.platforms.described import (
     GPU_BANDWIDTH,
     GPU_MODELS,
     LEVELS,
+    LINKS,
     ROW_BYTES,
     clock_in,
     gpu_model,
     guessed_core_speeds,
     guessed_gpu_memory,
     guessed_gpu_speed,
-    guessed_link,
 )
 
 GIB = 2.0**30
@@ -102,6 +102,6 @@ def test_memory_of_a_gpu_by_its_name(model, share, gib):
 
 
 def test_links_are_slower_further_up():
-    alphas = [guessed_link(level).alpha for level in LEVELS]
+    alphas = [LINKS[level].alpha for level in LEVELS]
     assert alphas == sorted(alphas, reverse=True)
-    assert all(guessed_link(level).beta > 0 for level in LEVELS)
+    assert all(LINKS[level].beta > 0 for level in LEVELS)

@@ -100,7 +100,7 @@ class DirectedGraph(AdjacencyLists):
             xadj,
             adjncy[:size].copy(),
             adjwgt=None if self.adjwgt is None else weights[:size].copy(),
-            **self._of_vertices(),
+            **_of_vertices(self),
         )
 
     @classmethod
@@ -159,9 +159,6 @@ class DirectedGraph(AdjacencyLists):
         )
         own = found.of_vertices | fields
         return cls.from_arcs(found.n, found.u, found.v, weights=found.weights, **own)
-
-    def _of_vertices(self) -> dict[str, Any]:
-        return _of_vertices(self)
 
 
 def said_of_division(graph: DirectedGraph, edges: Graph) -> str:

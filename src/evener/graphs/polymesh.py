@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
@@ -40,6 +40,11 @@ class PolyMesh:
     cell on both sides, cells without a face, and coordinates that are not finite.
     """
 
+    dim: ClassVar[int] = 3
+    together: ClassVar[bool] = False  # coupled cells may be apart: OpenFOAM sends data between them
+    exchange: ClassVar[str] = "faces"  # as in Workload.exchange: OpenFOAM sends a value per face
+    has_coordinates: ClassVar[bool] = True
+
     points: FloatArray
     face_offsets: IntArray
     face_corners: IntArray
@@ -52,7 +57,6 @@ class PolyMesh:
     n_cells: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        from evener.graphs import mesh_kernels
         from evener.graphs import mesh_kernels as kernels
 
         put = object.__setattr__
@@ -75,9 +79,9 @@ class PolyMesh:
             sizes = f"{self.face_offsets.size - 1} faces, {n_faces} owners"
             raise InputError(f"inconsistent counts: {sizes}, {self.neighbour.size} neighbours")
         where = np.zeros(2, np.int64)
-        code = mesh_kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
+        code = kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
         code = code or kernels.check_owners(self.face_offsets, self.owner, self.neighbour, where)
-        if code != mesh_kernels.OK:
+        if code != kernels.OK:
             _refuse_face(code, int(where[0]), int(where[1]), self.n_points)
         put(self, "n_cells", int(where[1]) + 1)
         empty = np.flatnonzero(self._faces_of_cells() == 0)
@@ -96,26 +100,6 @@ class PolyMesh:
     def n_points(self) -> int:
         """Number of points, including those that no face uses."""
         return len(self.points)
-
-    @property
-    def dim(self) -> int:
-        """Topological dimension of the cells: always 3."""
-        return 3
-
-    @property
-    def together(self) -> bool:
-        """Whether solvers need coupled cells in one block: no, OpenFOAM sends data between them."""
-        return False
-
-    @property
-    def exchange(self) -> str:
-        """What OpenFOAM's solvers send, as in Workload.exchange: always one value per face."""
-        return "faces"
-
-    @property
-    def has_coordinates(self) -> bool:
-        """Whether the points' coordinates are known: always."""
-        return True
 
     @property
     def n_unused_points(self) -> int:

@@ -108,7 +108,7 @@ def split(
         cpu_seconds=spent,
         order=made.order,
     )
-    _refuse_broken(plan)
+    _refuse_disagreement(plan)
     return plan
 
 
@@ -205,7 +205,7 @@ def _split(edges: EdgeList, contract: Contract, options: SplitOptions) -> Split:
     )
 
 
-def _refuse_broken(plan: EdgePlan) -> None:
+def _refuse_disagreement(plan: EdgePlan) -> None:
     """Raise NotFoundError if a block violates its contract."""
     if plan.holds.all():
         return

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from decimal import ROUND_FLOOR, Context, Decimal
 
 from evener.errors import InputError
+from evener.platforms.homes import MOST_CORES
 
-MOST_COMPUTER_CORES = 1 << 16  # of one computer: as many as device descriptions allow
 HALF_WIDE = {"IntelAtom": 2}  # lanes of cores that execute a 256-bit vector in two halves
 MOST_PAIRS = 1 << 22  # max. pairs of a core and a NUMA node or GPU: more than any computer has
 GIB = 2.0**30
 _DIGITS = Context(prec=4, rounding=ROUND_FLOOR)  # digits of a memory [GiB], for readability
 
 
-def cpus_in(text: str, end: int = MOST_COMPUTER_CORES) -> set[int]:
+def cpus_in(text: str, end: int = MOST_CORES) -> set[int]:
     """Return the processors in a list such as "0-3,8"; empty unless all are numbers below `end`.
 
     Linux and Slurm write such lists.

@@ -94,7 +94,7 @@ def described(
         device, guesses = _device(part, kept, speeds[which], memories[which])
         devices.append(device)
         guessed[device.name] = guesses
-    levels = tuple(Level(name, guessed_link(name)) for name in kept)
+    levels = tuple(Level(name, LINKS[name]) for name in kept)
     guessed |= {f"level {name}": frozenset({"alpha_us", "GB_per_s"}) for name in kept}
     name = computers[0].host if len(computers) == 1 else f"{len(computers)} computers"
     title = f"{name or 'a computer'}: {GUESSED_SPEEDS}"
@@ -389,8 +389,3 @@ def guessed_gpu_memory(gpu: ComputerGpu) -> float | None:
     if stated and int(stated[1]):
         return int(stated[1]) * 2.0**30
     return None if model is None else model.least_gib * gpu.share * 2.0**30
-
-
-def guessed_link(level: str) -> Link:
-    """Return a guessed link; level: "cluster", "machine", "socket", "numa" or "cache"."""
-    return LINKS[level]

@@ -130,11 +130,6 @@ def topo3(
     return _fast_and_slow("topo3", k, fast, speed, units if memory_caps else None, links)
 
 
-def flat(speeds: Sequence[float]) -> Platform:
-    """Return devices dev0, dev1, ... with these speeds and free communication."""
-    return Platform.flat(speeds)
-
-
 def grid(
     shape: Sequence[int],
     *,
@@ -247,7 +242,7 @@ PLATFORMS: dict[str, Callable[..., Platform]] = {
     "topo1": topo1,
     "topo2": topo2,
     "topo3": topo3,
-    "flat": flat,
+    "flat": Platform.flat,
     "grid": grid,
     "tree": tree,
 }

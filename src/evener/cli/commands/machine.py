@@ -255,11 +255,11 @@ def _write_processes(output: str | None, out: Output) -> int:
 
 def platform_from(args: argparse.Namespace) -> Platform:
     """Return the machine of the given kind and numbers; nothing is measured."""
-    from evener.platforms.examples import PLATFORMS, flat, tree
+    from evener.platforms.examples import PLATFORMS, tree
 
     kind = args.machine_kind
     if kind == "flat":
-        return flat(speeds_of(args.speeds))
+        return PLATFORMS["flat"](speeds_of(args.speeds))
     if kind in ("grid", "star", "fat-tree"):
         return _network_from(args)
     if kind == "tree":

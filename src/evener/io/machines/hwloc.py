@@ -27,7 +27,6 @@ from evener.io.machines.hwloc_values import (
 from evener.io.xml_tree import xml_tree
 from evener.platforms.computer import (
     HALF_WIDE,
-    MOST_COMPUTER_CORES,
     MOST_PAIRS,
     Computer,
     ComputerCore,
@@ -35,6 +34,7 @@ from evener.platforms.computer import (
     LocalMemory,
     with_gpus,
 )
+from evener.platforms.homes import MOST_CORES
 from evener.wording import ranges
 
 ROOT = "topology"
@@ -103,7 +103,7 @@ def _objects(tree: ET.Element, file: str | Path) -> Iterator[_Place]:
         if own is not None:
             place = place._replace(cpuset=bitmap(own, file))
         if kind in _PACKAGES:
-            number = number_of(place.element, "os_index", file, MOST_COMPUTER_CORES, seen["socket"])
+            number = number_of(place.element, "os_index", file, MOST_CORES, seen["socket"])
             if number in sockets:
                 number = max(sockets) + 1
             sockets.add(number)
@@ -125,16 +125,16 @@ def _take(found: _Found, place: _Place, nodes: int) -> None:
     element, file = place.element, found.file
     kind = element.get("type", "")
     if kind == "PU":
-        cpu = number_of(element, "os_index", file, MOST_COMPUTER_CORES)
+        cpu = number_of(element, "os_index", file, MOST_CORES)
         if found.allowed >> cpu & 1:
             # If cores are not known, each processor is taken as a core.
             core = place.core if place.core >= 0 else -2 - cpu
             found.cores.setdefault(core, []).append(cpu)
             found.places[core] = (place.socket, place.cache)
-            if len(found.cores) > MOST_COMPUTER_CORES:
-                raise InputError(f"describes more than {MOST_COMPUTER_CORES:,} cores", file=file)
+            if len(found.cores) > MOST_CORES:
+                raise InputError(f"describes more than {MOST_CORES:,} cores", file=file)
     elif kind == "NUMANode" or (kind == "Machine" and element.get("local_memory")):
-        number = number_of(element, "os_index", file, MOST_COMPUTER_CORES, len(found.memories))
+        number = number_of(element, "os_index", file, MOST_CORES, len(found.memories))
         size = number_of(element, "local_memory", file, MOST_MEMORY, 0)
         is_allowed = kind == "Machine" or nodes >> number & 1
         found.memories.append((number, place.cpuset, float(size) if is_allowed else 0.0))

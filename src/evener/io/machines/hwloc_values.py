@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from evener.errors import InputError
-from evener.platforms.computer import MOST_COMPUTER_CORES
+from evener.platforms.homes import MOST_CORES
 
 ANY = -1  # the set of all processors
 
@@ -25,7 +25,7 @@ def bitmap(text: str | None, file: str | Path) -> int:
     endless = words[0] == "0xf...f"
     found = ANY if endless else 0
     for word in words[endless:]:
-        if re.fullmatch(r"(0x[0-9a-fA-F]{1,8})?", word) is None or len(words) > MOST_COMPUTER_CORES:
+        if re.fullmatch(r"(0x[0-9a-fA-F]{1,8})?", word) is None or len(words) > MOST_CORES:
             raise InputError(
                 f"has a set of processors {text[:40]!r} that is not a bitmap", file=file
             )

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from evener.errors import InputError
 from evener.platforms.computer import (
-    MOST_COMPUTER_CORES,
     Computer,
     ComputerCore,
     ComputerGpu,
@@ -22,6 +21,7 @@ from evener.platforms.computer import (
     cpus_in,
 )
 from evener.platforms.described import gpu_model
+from evener.platforms.homes import MOST_CORES
 from evener.platforms.platform import MAX_DEVICES
 
 MOST_BYTES = 1 << 26  # a node takes about 1 KB
@@ -111,7 +111,7 @@ def _records(content: bytes, file: str | Path) -> list[dict[str, str]]:
 def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
     name = record["NodeName"]
 
-    def number(key: str, default: int, least: int = 0, most: int = MOST_COMPUTER_CORES) -> int:
+    def number(key: str, default: int, least: int = 0, most: int = MOST_CORES) -> int:
         text = record.get(key, "")
         if text in {"", "N/A", "(null)"}:
             return default
@@ -128,7 +128,7 @@ def _computer(record: Mapping[str, str], file: str | Path) -> Computer:
     per_socket = number("CoresPerSocket", max(total // (sockets * threads), 1) if total else 0, 1)
     if not per_socket:
         raise InputError(f"node {name} states neither CoresPerSocket nor CPUTot", file=file)
-    if sockets * per_socket * threads > MOST_COMPUTER_CORES:
+    if sockets * per_socket * threads > MOST_CORES:
         raise InputError(
             f"node {name} has {sockets * per_socket * threads:,} processors", file=file
         )
