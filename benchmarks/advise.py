@@ -14,9 +14,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import seconds_cases as cases
-from records import answer_more, append, known, parser, words
+from records import answer_more, append, geometric_mean, known, parser, words
 from seconds import rival
 
 import evener as ev
@@ -110,7 +109,7 @@ def table(lines):
     heavy = [line["ratio"] for line in lines if line["share"] > HEAVY]
     if heavy:
         rows.append(f"| geometric mean of {len(heavy)} heavy ones | | | "
-                    f"{np.exp(np.mean(np.log(heavy))):.3f} | | |")  # fmt: skip
+                    f"{geometric_mean(heavy):.3f} | | |")  # fmt: skip
     return "\n".join(rows)
 
 

@@ -20,7 +20,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import answer, markdown, parser, words
+from records import answer, geometric_mean, markdown, parser, words
 
 RESULTS = Path(__file__).parent / "results" / "constants.jsonl"
 HOME = "evener.partitioning."
@@ -187,7 +187,7 @@ def table(lines):
 
 def ratio(runs, base, key):
     quotients = [max(runs[seed][key], 1e-4) / max(base[seed][key], 1e-4) for seed in runs]
-    return f"{np.exp(np.mean(np.log(quotients))):.4f}"
+    return f"{geometric_mean(quotients):.4f}"
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from pathlib import Path
 
 import numpy as np
 import partitioners
-from records import answer, markdown, parser, words
+from instances import speeds
+from records import answer, geometric_mean, markdown, parser, words
 
 from evener import io
 from evener.errors import EvenerError
@@ -35,7 +36,7 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 
 RESULTS = Path(__file__).parent / "results" / "constraints.jsonl"
-EPSILON, HAIR, WEIGHT_SEED, FAST_SPEED = 0.03, 5e-4, 2026, 16.0
+EPSILON, HAIR, WEIGHT_SEED = 0.03, 5e-4, 2026
 GRAPHS = {"delaunay18": None, "rgg3d16": None, "wedge": "graphs/cvrc_wedge120k.graph.zst"}
 WEIGHTS = ("degree2", "regions2", "regions3", "phases2", "phases3")
 MACHINES = tuple((k, topology) for k in (16, 96) for topology in ("t1", "t2"))
@@ -63,11 +64,12 @@ def measured(args):
         for kind in args.weights:
             graph = weighted(plain, kind)
             # Compiling or loading kernels is not the first cell's cost.
-            partition_with("evener", graph, Request(speeds(96, "t1"), EPSILON))
+            partition_with("evener", graph, Request(speeds(96, "t1", 8), EPSILON))
             for k, topology in MACHINES:
                 for seed in range(1, args.seeds + 1):
+                    speed = speeds(k, topology, k // 12)
                     yield {"graph": name, "weights": kind, "k": k, "topology": topology,
-                           "seed": seed, **one_cell(graph, speeds(k, topology), seed)}  # fmt: skip
+                           "seed": seed, **one_cell(graph, speed, seed)}  # fmt: skip
 
 
 def instance(name, small=False):
@@ -105,15 +107,6 @@ def regions(graph, count, rng):
     middles = graph.coords[rng.choice(graph.n, count, replace=False)]
     distance = [((graph.coords - middle) ** 2).sum(axis=1) for middle in middles]
     return np.argmin(distance, axis=0)
-
-
-def speeds(k, topology):
-    speed = np.ones(k)
-    fast = k // 12
-    speed[:fast] = FAST_SPEED
-    if topology == "t2":
-        speed[fast : fast + (k - fast) // 2] = 2.0
-    return speed
 
 
 def one_cell(graph, speed, seed):
@@ -189,7 +182,7 @@ def row(graph, weights, lines):
 
 
 def mean_ratio(pairs):
-    return f"{np.exp(np.mean([np.log(a / b) for a, b in pairs])):.3f}"
+    return f"{geometric_mean(a / b for a, b in pairs):.3f}"
 
 
 if __name__ == "__main__":

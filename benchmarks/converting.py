@@ -34,6 +34,7 @@ from evener.io.converting.generated import Working, grid_to_csr, rgg_to_csr, rma
 from evener.io.csr.csr_file import CsrFile
 from evener.io.graphs.metis import header_of
 from evener.io.text import table_text
+from evener.planning.plan_file import peak_bytes
 
 RESULTS = Path(__file__).parent / "results" / "converting.jsonl"
 WAYS = {
@@ -116,18 +117,12 @@ def way(name: str, folder: Path, edges: int, memory: int) -> Callable[[], int]:
     return ways[name]
 
 
-def peak() -> float:
-    """Return the largest resident memory of this process so far [B]."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-
-
 def child(name: str, folder: Path, edges: int, memory: int, runs: int) -> dict[str, object]:
     """Time one way in this process, after a try on little input."""
     with tempfile.TemporaryDirectory(dir=folder) as small:
         inputs(Path(small), 200)
         way(name, Path(small), 200, memory)()
-    before, timed, cpu, m = peak(), way(name, folder, edges, memory), [], 0
+    before, timed, cpu, m = peak_bytes(), way(name, folder, edges, memory), [], 0
     for _ in range(runs):
         start = time.process_time()
         m = timed()
@@ -136,7 +131,7 @@ def child(name: str, folder: Path, edges: int, memory: int, runs: int) -> dict[s
         "way": name,
         "edges": m,
         "cpu_s": round(statistics.median(cpu), 3),
-        "peak_mb": round((peak() - before) / 1e6),
+        "peak_mb": round((peak_bytes() - before) / 1e6),
         "memory_mib": memory >> 20,
     }
 

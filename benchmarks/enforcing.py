@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from instances import speeds
 from records import answer, markdown, parser
 
 from evener.errors import EvenerError
@@ -53,7 +54,7 @@ def runs(args):
     ):
         for k in (24, 96):
             for kind, fast in (("t1", 8), ("t1", 16), ("t2", 8), ("t2", 16)):
-                speed = speeds(kind, fast, k)
+                speed = speeds(k, kind, fast)
                 contract = contract_of(graph.n, speed)
                 for seed in range(1, args.seeds + 1):
                     head = {"graph": name, "k": k, "topology": f"{kind}_f{fast}", "seed": seed}
@@ -122,14 +123,6 @@ def contract_of(n, speed):
     targets = n * speed / speed.sum()
     low, high = limits(targets, EPSILON, np.full(speed.size, np.inf), whole=True)
     return Contract(targets, low, high)
-
-
-def speeds(kind, fast, k):
-    speed = np.ones(k)
-    speed[:fast] = 16.0
-    if kind == "t2":
-        speed[fast : fast + (k - fast) // 2] = 2.0
-    return speed
 
 
 def warm_up():

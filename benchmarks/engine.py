@@ -23,7 +23,6 @@ each to results/engine.jsonl and prints their table; what is not there is left o
 """
 
 import itertools
-import math
 import os
 import subprocess
 import sys
@@ -51,7 +50,7 @@ from engine_cases import (
 from engine_files import arrays, written
 from engine_graphs import made, part_of
 from engine_peers import LIBRARIES
-from records import answer, markdown, parser, words
+from records import answer, geometric_mean, markdown, parser, words
 
 from evener.graphs.graph import Graph
 from evener.io.write import write_graph
@@ -389,7 +388,7 @@ def mean_of(lines):
         return "–"
     ratios = [one["reached"] for one in lines]
     kept = sum(one["reached"] <= one["asked"] for one in lines)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    mean = geometric_mean(ratios)
     return f"{mean:.2f} ({max(ratios):.2f}), {kept} of {len(lines)}"
 
 

@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 
 import numpy as np
-from records import answer, markdown, parser, words
+from records import answer, geometric_mean, markdown, parser, words
 
 import evener as ev
 from evener import io
@@ -171,7 +171,7 @@ def figures(lines):
     own, strong = (np.array([cut[preset] for cut in cuts]) for preset in PRESETS)
     ratio = (own + 1) / (best + 1)  # where the graph falls apart, nothing need be cut
     return [
-        len(lines), f"{np.exp(np.log(ratio).mean()):.3f}", int((ratio > ALIKE).sum()),
+        len(lines), f"{geometric_mean(ratio):.3f}", int((ratio > ALIKE).sum()),
         f"{ratio.max():.3f}", int((strong > own).sum()),
     ]  # fmt: skip
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from records import append, markdown, parser, read
+from wall_clock.launching import MPIEXEC
 
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.graphs.generating.random_graphs import rmat
@@ -25,8 +26,6 @@ from evener.running.distributing import local_graph
 from evener.running.halos import Halo
 
 RESULTS = Path(__file__).parent / "results" / "halos.jsonl"
-BESIDE = Path(sys.executable).parent / "mpiexec"
-MPIEXEC = str(BESIDE) if BESIDE.exists() else "mpiexec"
 LIMIT = 1.15
 ITERATIONS = 20  # of a round, at most; fewer where one takes long
 ROUND_SECONDS = 0.02

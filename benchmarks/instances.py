@@ -31,6 +31,17 @@ FAMILIES = {
 }
 
 
+def speeds(k, kind, fast):
+    """(k,) speeds of Geographer's TOPO1 (t1): the first `fast` devices have 16, the others 1; or of
+    TOPO2 (t2): half of the others, rounded down, have 2.
+    """
+    speed, fast = np.ones(k), int(fast)
+    speed[:fast] = 16.0
+    if kind == "t2":
+        speed[fast : fast + (k - fast) // 2] = 2.0
+    return speed
+
+
 def benchmark_family(name, seed):
     """Return the graph of this name; UsageError for another name."""
     if name not in FAMILIES:

@@ -22,7 +22,7 @@ from pathlib import Path
 import larger_files as files
 import larger_methods as methods
 import larger_tables as tables
-from records import answer_more, append, known, parser, words
+from records import alone, answer_more, append, known, parser, words
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "larger.jsonl"
@@ -97,11 +97,11 @@ def delaunay_cell(args, cell, path):
     """All methods on one file; METIS and HeiStream where coordinates are not there to be used."""
     first = cell("slices")
     targets, order, coords = (first[key] for key in ("targets", "order", "coords"))
-    yield cell("memory"), alone(methods.in_memory, path, targets, coords == "coords")
+    yield cell("memory"), partial(alone, methods.in_memory, path, targets, coords == "coords")
     yield first, in_slices(path, targets)
     if coords == "bare":
         for tool in ("metis", "metis-recursive"):
-            yield cell(tool), alone(methods.in_memory, path, targets, False, tool)
+            yield cell(tool), partial(alone, methods.in_memory, path, targets, False, tool)
     elif targets == "topo":
         for groups in GROUPS:
             yield cell(f"groups={groups}"), in_slices(path, targets, "clusters", groups=groups)
@@ -115,7 +115,7 @@ def delaunay_cell(args, cell, path):
 
 
 def in_slices(path, targets, way="clusters", **options):
-    return alone(methods.in_slices, path, targets, way, options)
+    return partial(alone, methods.in_slices, path, targets, way, options)
 
 
 def heistreams(args, cell, path):
@@ -124,17 +124,13 @@ def heistreams(args, cell, path):
         yield cell(method), partial(methods.heistream, path, "equal", args.heistream, setting)
 
 
-def alone(method, *arguments):
-    return partial(methods.alone, method, *arguments)
-
-
 def grid_cells(args):
     for order in args.orders:
         path = files.grid_file(args.data, args.width, order)
         cell = partial(about, "grid", f"grid{args.width}", order, "coords", "topo")
         for run in range(args.runs):
             yield cell("slices", run), in_slices(path, "topo")
-        yield cell("memory"), alone(methods.in_memory, path, "topo")
+        yield cell("memory"), partial(alone, methods.in_memory, path, "topo")
 
 
 def rmat_cells(args):
@@ -143,7 +139,7 @@ def rmat_cells(args):
         for targets in ("topo", "equal"):
             cell = partial(about, "rmat", f"rmat{name}", "generated", "bare", targets)
             for run in range(args.runs):
-                yield cell("memory", run), alone(methods.in_memory, path, targets, False)
+                yield cell("memory", run), partial(alone, methods.in_memory, path, targets, False)
                 yield cell("slices", run), in_slices(path, targets, "uneven")
             for rule, passes in ONE_PASS:
                 options = {"rule": rule, "passes": passes}

@@ -18,12 +18,11 @@ import sys
 import tempfile
 import time
 from itertools import product
-from multiprocessing import get_context
 from pathlib import Path
 
 import larger_files as files
 import numpy as np
-from records import answer_more, append, known, markdown, parser, words
+from records import alone, answer_more, append, known, markdown, parser, words
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
@@ -96,9 +95,7 @@ def made_apart(name, data, shrink):
     What this process has had in memory counts in the ru_maxrss of those that it starts.
     """
     path = data / f"{name}-{shrink}.ecsr"
-    process = get_context("spawn").Process(target=make, args=(name, path, shrink))
-    process.start()
-    process.join()
+    alone(make, name, path, shrink)
     return path
 
 
@@ -122,8 +119,7 @@ def measured(path, blocks, objective, bound):
                    "wall_s": round(time.time() - began, 1)}  # fmt: skip
         if not output.exists():
             return figures | {"cut": None, "said": said.strip()[-300:]}
-        with get_context("spawn").Pool(1) as pool:  # as in made_apart
-            return figures | pool.apply(figures_of, (output,))
+        return figures | alone(figures_of, output)  # as in made_apart
 
 
 def figures_of(output):

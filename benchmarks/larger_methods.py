@@ -5,13 +5,13 @@ loaded and a small graph had been divided.
 """
 
 import json
-import multiprocessing
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from instances import speeds
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
@@ -19,6 +19,7 @@ from evener.io.csr.csr_file import CsrFile
 from evener.io.read import read
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.planning.plan_file import peak_bytes
 from evener.plans.partition import Contract
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.files import FileGraph
@@ -32,29 +33,15 @@ HERE = Path(__file__).parent
 
 def contract_of(targets, n):
     """topo: 96 blocks, 12 of them 16 times as large as the others; equal: 64. 3 % both ways."""
-    shares = np.ones({"topo": 96, "equal": 64}[targets])
-    if targets == "topo":
-        shares[:12] = 16.0
+    shares = {"topo": speeds(96, "t1", 12), "equal": np.ones(64)}[targets]
     wanted = shares / shares.sum() * n
     return Contract(wanted, np.ceil((1 - EPSILON) * wanted), np.floor((1 + EPSILON) * wanted))
-
-
-def peak_mb():
-    """The most memory that this process ever had [MB]."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
-
-
-def alone(method, *arguments):
-    """What a method finds in a new process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(method, arguments)
 
 
 def in_memory(path, targets, with_coords=True, tool="evener"):
     """The package's partitioner, or METIS, on the whole graph; reading is counted apart."""
     warm_in_memory(tool, with_coords)
-    base, began = peak_mb(), time.process_time()
+    base, began = peak_bytes(), time.process_time()
     graph = read(path).graph
     graph = graph if with_coords else graph.with_(coords=None)
     reading = time.process_time() - began
@@ -62,7 +49,7 @@ def in_memory(path, targets, with_coords=True, tool="evener"):
     began = time.process_time()
     found = partition_with(tool, graph, request_of(limits))
     seconds = found.cpu_seconds if tool != "evener" else time.process_time() - began
-    peak = peak_mb()
+    peak = peak_bytes()
     del graph
     return figures(path, found.part, limits, seconds, (base, peak)) | {"read_s": round(reading, 2)}
 
@@ -83,11 +70,11 @@ def in_slices(path, targets, way="clusters", options=None):
         limits = Contract(np.full(12, 300.0), np.full(12, 250.0), np.full(12, 350.0))
         if small.coords is not None or way != "curve":
             divide(InMemoryGraph(small), limits, **(options or {}))
-    base, began, wall = peak_mb(), time.process_time(), time.monotonic()
+    base, began, wall = peak_bytes(), time.process_time(), time.monotonic()
     with FileGraph.at(path) as graph:
         limits = contract_of(targets, graph.n)
         part = divide(graph, limits, **(options or {}))
-    seconds, wall, peak = time.process_time() - began, time.monotonic() - wall, peak_mb()
+    seconds, wall, peak = time.process_time() - began, time.monotonic() - wall, peak_bytes()
     return figures(path, part, limits, seconds, (base, peak)) | {"wall_s": round(wall, 2)}
 
 
@@ -110,7 +97,7 @@ def figures(path, part, limits, seconds, memory):
         "cut": cut_of(path, part), "least": round(float(off.min()), 4),
         "most": round(float(off.max()), 4), "cpu_s": round(seconds, 2),
         "kept": bool(((load >= limits.low) & (load <= limits.high)).all()),
-        "peak_MB": round(peak), "beyond_MB": round(peak - base),
+        "peak_MB": round(peak / 2**20), "beyond_MB": round((peak - base) / 2**20),
     }  # fmt: skip
 
 

@@ -29,7 +29,8 @@ import larger_methods as methods
 import larger_tables as tables
 import numpy as np
 from larger import DATA, about, measure
-from records import answer_more, parser, words
+from records import alone, answer_more, parser, words
+from wall_clock.launching import MPIEXEC
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
@@ -39,8 +40,6 @@ from evener.sliced.files import FileGraph
 from evener.sliced.gathering import gathered
 
 RESULTS = Path(__file__).parent / "results" / "larger_ranks.jsonl"
-BESIDE = Path(sys.executable).parent / "mpiexec"
-MPIEXEC = str(BESIDE) if BESIDE.exists() else "mpiexec"
 KINDS = [f"{order}-{coords}" for order in ("hilbert", "random") for coords in files.COORDS]
 OPEN_MPI = ("/usr/bin/mpiexec", "--allow-run-as-root", "--oversubscribe")
 SCOTCH_RANKS = 4
@@ -86,7 +85,7 @@ def rmat_cells(args):
 
 
 def in_memory(path, targets, with_coords):
-    return partial(methods.alone, methods.in_memory, path, targets, with_coords)
+    return partial(alone, methods.in_memory, path, targets, with_coords)
 
 
 def on_all(args, cell, path, way):

@@ -16,14 +16,12 @@ minutes and 13 GB, and kept in benchmarks/data.
 """
 
 import heapq
-import multiprocessing
-import resource
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-from records import bare_parser, known, markdown, write
+from records import Arguments, alone, known, markdown, write
 
 import evener.threads
 from evener.graphs.generating.delaunay import delaunay
@@ -33,6 +31,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.planning.in_memory import plan
 from evener.planning.options import PlanOptions
+from evener.planning.plan_file import peak_bytes
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.platforms.examples import topo1, topo2
@@ -56,7 +55,7 @@ MEMORY = {"none": False, "table III": True}  # whether devices have caps
 
 
 def main():
-    parser = bare_parser(__doc__, RESULTS)
+    parser = Arguments(__doc__, RESULTS)
     parser.add_argument("--parts", default=",".join(PARTS), help="which measurements")
     parser.add_argument("--least", type=int, default=16, help="smallest graphs, a power of two")
     parser.add_argument("--most", type=int, default=24, help="largest graphs, a power of two")
@@ -72,12 +71,6 @@ def main():
             print(line, flush=True)
             lines.append(line)
             write(args.output, lines)
-
-
-def alone(function, *arguments):
-    """Call the function in a new process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(function, arguments)
 
 
 def growth(powers):
@@ -123,7 +116,7 @@ def one_size(power, k):
             metis.append(partition_with("metis", graph, request))
         result = partition_with("evener", graph, request)
         cpu.append(result.cpu_seconds)
-    peak = peak_mb()
+    peak = round(peak_bytes() / 2**20)
     line = {"n": graph.n, "k": k} | judged(graph, result.part, request.targets)
     line |= {"cpu_s": round(statistics.median(cpu), 3), "peak_MB": peak}
     if metis:
@@ -159,7 +152,7 @@ def shared(power, k, preset, objective):
         asked = Request(targets(graph.n, k), threads=count, **request)
         parts.append(partition_with("evener", graph, asked).part)
     same = all((part == parts[0]).all() for part in parts)
-    ledger = Slices()
+    ledger = TimedPool()
     original = evener.threads.ThreadPoolExecutor
     evener.threads.ThreadPoolExecutor = ledger.pool
     start = time.thread_time()
@@ -173,7 +166,7 @@ def shared(power, k, preset, objective):
             "two_cores_s": round(two, 3), "speedup": round(one / two, 3)}  # fmt: skip
 
 
-class Slices:
+class TimedPool:
     """Stands in for a pool of threads: works on slices in turn, and notes what each takes."""
 
     def __init__(self):
@@ -218,7 +211,7 @@ def table_four(machine, memory):
     wall, cpu = time.perf_counter(), time.process_time()
     made = plan(graph, platform, options)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    peak = peak_mb()
+    peak = round(peak_bytes() / 2**20)
     sizes = made.certificate.contract.targets
     rival = partition_with("metis", graph, Request(sizes, seed=1))
     line = {"machine": machine, "memory": memory, "n": graph.n}
@@ -285,10 +278,6 @@ def judged(graph, part, targets):
         "worst": round(float(fullness.max()), 4),
         "smallest": round(float(fullness.min()), 4),
     }
-
-
-def peak_mb():
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def table(lines):

@@ -15,8 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from instances import FAMILIES, benchmark_family
-from records import answer, markdown, parser, words
+from instances import FAMILIES, benchmark_family, speeds
+from records import answer, geometric_mean, markdown, parser, words
 
 from evener.errors import EvenerError
 from evener.graphs.graph import Graph
@@ -28,7 +28,7 @@ from evener.plans.partition import Partition
 
 HERE = Path(__file__).parent
 DATA, RESULTS = HERE / "data", HERE / "results" / "partitioners.jsonl"
-K, EPSILON, FAST_SPEED, INSTANCE_SEED = 96, 0.03, 16.0, 2026
+K, EPSILON, INSTANCE_SEED = 96, 0.03, 2026
 TOPOLOGIES = ("t1_f8", "t1_f16", "t2_f8", "t2_f16")
 SMALL_VERTICES = 1 << 14
 
@@ -121,7 +121,8 @@ def installed(label):
 
 def one_run(graph, topology, label, seed):
     tool, preset, objective, _ = VARIANTS[label]
-    targets = graph.n * speeds(topology) / speeds(topology).sum()
+    speed = speeds(K, *topology.split("_f"))
+    targets = graph.n * speed / speed.sum()
     request = Request(targets, EPSILON, seed, objective=objective, preset=preset)
     if label == "evener:no-coordinates":
         graph = graph.with_(coords=None)
@@ -145,17 +146,6 @@ def one_run(graph, topology, label, seed):
         "cpu_s": round(result.cpu_seconds, 4),
         "version": result.version,
     }
-
-
-def speeds(topology):
-    """(96,) speeds of a machine such as t2_f8."""
-    kind, fast = topology.split("_f")
-    speed = np.ones(K)
-    speed[: int(fast)] = FAST_SPEED
-    if kind == "t2":
-        middle = (K - int(fast)) // 2
-        speed[int(fast) : int(fast) + middle] = 2.0
-    return speed
 
 
 def instance(family, small=False):
@@ -212,16 +202,16 @@ def table(lines):
     for tool, own in cells.items():
         runs = [line for cell in own.values() for line in cell]
         failed = f" ({failures[tool]} failed)" if failures[tool] else ""
-        means = [geometric_mean(own, cells["metis"], key) for key in ratios]
+        means = [mean_ratio(own, cells["metis"], key) for key in ratios]
         said = [show([line[key] for line in runs]) for key, (_, show) in extra.items()]
         rows.append((tool, *means, *said, f"{len(runs)}{failed}"))
     return markdown(rows)
 
 
-def geometric_mean(own, base, key):
+def mean_ratio(own, base, key):
     """Over the cells that both have."""
-    logs = [np.log(median(own[c], key) / median(base[c], key)) for c in own if c in base]
-    return f"{np.exp(np.mean(logs)):.3f}" if logs else ""
+    ratios = [median(own[c], key) / median(base[c], key) for c in own if c in base]
+    return f"{geometric_mean(ratios):.3f}" if ratios else ""
 
 
 def median(lines, key):

@@ -16,8 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from instances import speeds
 from real_inputs import CLOSE, LARGEST, within_limits
-from records import answer, markdown, parser, words
+from records import answer, geometric_mean, markdown, parser, words
 
 from evener import io
 from evener.errors import EvenerError
@@ -28,7 +29,7 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 
 RESULTS = Path(__file__).parent / "results" / "powerlaw.jsonl"
-EPSILON, FAST_SPEED, INSTANCE_SEED = 0.03, 16.0, 2026
+EPSILON, INSTANCE_SEED = 0.03, 2026
 MACHINES = {96: ("t1_f8", "t1_f16", "t2_f8", "t2_f16"), 16: ("t1_f2", "t1_f4", "t2_f2", "t2_f4")}
 GROUPS = {"rmat16": (96,), "rmat18": (96,), "powerlaw": (96, 16)}
 OBJECTIVES = ("cut", "total_volume", "max_volume")
@@ -101,7 +102,7 @@ def graphs_of(group, args):
 
 
 def runs(about, graph, args):
-    speed = speeds(about["k"], about["machine"])
+    speed = speeds(about["k"], *about["machine"].split("_f"))
     targets = graph.n * speed / speed.sum()
     tools = [(*peer, "default") for peer in PEERS if graph.n <= LARGEST.get(peer[0], graph.n)]
     tools += [("evener", objective, args.preset) for objective in args.objectives]
@@ -135,16 +136,6 @@ def figures(graph, request, result):
     }
 
 
-def speeds(k, machine):
-    """(k,) speeds of a machine such as t2_f8: half of the slow devices, rounded down, have 2."""
-    kind, fast = machine.split("_f")
-    speed = np.ones(k)
-    speed[: int(fast)] = FAST_SPEED
-    if kind == "t2":
-        speed[int(fast) : int(fast) + (k - int(fast)) // 2] = 2.0
-    return speed
-
-
 def table(lines):
     """Geometric means over graphs and machines of the medians over seeds, METIS recursive is 1."""
     cells = defaultdict(list)
@@ -170,7 +161,7 @@ def table(lines):
         to_best = [median(cells[key], objective) / best[key[3], objective] for key in keys]
         behind = sum(ratio > CLOSE for ratio in to_best)
         shown = f"{behind} of {len(keys)}" + (f", {max(to_best):.2f} at most" if behind else "")
-        mean = f"{np.exp(np.mean(np.log(to_best))):.3f}"
+        mean = f"{geometric_mean(to_best):.3f}"
         rows.append((group, objective, goal, *(f"{r:.3f}" for r in ratios), *held, mean, shown))
     return markdown(rows)
 
@@ -191,8 +182,7 @@ def cell(line):
 
 def mean_ratio(pairs, key):
     """Geometric mean of Evener's over METIS's."""
-    logs = [np.log(median(ours, key) / median(metis, key)) for ours, metis in pairs]
-    return float(np.exp(np.mean(logs)))
+    return geometric_mean(median(ours, key) / median(metis, key) for ours, metis in pairs)
 
 
 def median(lines, key):

@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse
-from records import bare_parser, markdown, write
+from records import Arguments, markdown, write
 
+from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.io import read, write_graph
 from evener.io.graphs import matrixmarket
@@ -33,15 +34,7 @@ RESULTS = Path(__file__).parent / "results" / "reading.jsonl"
 def triangulated_grid(edges: int) -> Graph:
     """A grid whose squares are halved: about six neighbours a vertex, as in a Delaunay graph."""
     side = round((edges / 3) ** 0.5)
-    number = np.arange(side * side).reshape(side, side)
-    pairs = [
-        (number[:, :-1], number[:, 1:]),
-        (number[:-1], number[1:]),
-        (number[:-1, :-1], number[1:, 1:]),
-    ]
-    u = np.concatenate([a.ravel() for a, _ in pairs])
-    v = np.concatenate([b.ravel() for _, b in pairs])
-    return Graph.from_edges(side * side, u, v)
+    return grid((side, side), triangulated=True).with_(coords=None)
 
 
 def write_general(path: Path, graph: Graph, value: bytes = b"") -> None:
@@ -108,7 +101,7 @@ def readers_of(
 
 
 def main() -> None:
-    made = bare_parser(__doc__, RESULTS)
+    made = Arguments(__doc__, RESULTS)
     made.add_argument("--edges", type=int, default=10_000_000)
     made.add_argument("--runs", type=int, default=3)
     made.when_small(edges=10_000, runs=1)

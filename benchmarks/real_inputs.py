@@ -18,7 +18,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import answer, markdown, parser
+from instances import speeds
+from records import answer, geometric_mean, markdown, parser
 
 from evener import io
 from evener.errors import EvenerError
@@ -97,7 +98,8 @@ def runs(name, graph, machine, tools):
 
 
 def one_run(tool, graph, machine):
-    speed = speeds(machine)
+    kind, k = machine.split("_k")
+    speed = speeds(int(k), kind, max(2, int(k) // 12))
     targets = graph.total_weight * speed / speed.sum()
     request = Request(targets, 0.03, 1)
     result, contract = partition_with(tool, graph, request), request.contract(graph)
@@ -129,17 +131,6 @@ def within_limits(graph, partition, contract):
         return None
 
 
-def speeds(machine):
-    """(k,) speeds of a machine such as t2_k16."""
-    kind, devices = machine.split("_k")
-    speed = np.ones(int(devices))
-    fast = max(2, speed.size // 12)
-    speed[:fast] = 16.0
-    if kind == "t2":
-        speed[fast : fast + (speed.size - fast) // 2] = 2.0
-    return speed
-
-
 def table(lines):
     """One row a tool, with coordinates and without: geometric means, and how often it is best."""
     rows = [
@@ -150,7 +141,7 @@ def table(lines):
     for tool, kept in sorted({(line["tool"], line["coordinates"]) for line in lines}):
         own = [line for line in lines if (line["tool"], line["coordinates"]) == (tool, kept)]
         ratios = np.array([[max(line[r], 1e-3) for r in RATIOS] for line in own])
-        means = np.exp(np.log(ratios).mean(axis=0))
+        means = [geometric_mean(column) for column in ratios.T]
         above = np.array([beside(line, best) for line in own])
         rows.append(
             (
@@ -184,7 +175,7 @@ def by_file(lines):
 def cells(ours, best):
     """Cuts by machine, in the order of MACHINES; most above the best tool, and which; CPU."""
     most = max(ours, key=lambda line: beside(line, best))
-    cpu = np.exp(np.mean([math.log(max(line["cpu_s"], 1e-3)) for line in ours]))
+    cpu = geometric_mean(max(line["cpu_s"], 1e-3) for line in ours)
     which = best[most["file"], most["machine"]][1]
     cuts = " ".join(f"{line['cut']:.2f}" for line in ours)
     return [cuts, f"{beside(most, best):.2f} {which}", f"{cpu:.1f}"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rebalancing_drifts import KINDS, drift
 from rebalancing_rules import RULES, MoveCost, offline_optimum, simulate
-from records import bare_parser
+from records import Arguments
 
 RESULTS = Path(__file__).parent / "results" / "rebalancing.jsonl"
 INSTANCE_SEED = 2026
@@ -22,7 +22,7 @@ COSTS = {"cheap": MoveCost(5, 20), "middling": MoveCost(50, 100), "dear": MoveCo
 
 
 def main():
-    made = bare_parser(__doc__, RESULTS)
+    made = Arguments(__doc__, RESULTS)
     made.add_argument("--seeds", type=int, default=3)
     made.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
     made.add_argument("--iterations", type=int, default=10_000)

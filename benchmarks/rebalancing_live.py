@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from records import bare_parser
+from records import Arguments
 from wall_clock.figures import median_interval
 from wall_clock.launching import core_of, quiet, run_ranks
 
@@ -60,7 +60,7 @@ while os.getppid() == int(sys.argv[2]):
 
 
 def main():
-    made = bare_parser(__doc__, RESULTS)
+    made = Arguments(__doc__, RESULTS)
     made.add_argument("--rounds", type=int, default=20)
     made.add_argument("--rows", type=int, default=8000)
     made.add_argument("--iterations", type=int, default=105)

@@ -10,8 +10,11 @@ A script writes one line a measurement as soon as it is made, and knows the tabl
 
 import argparse
 import json
+import multiprocessing
 import sys
 from pathlib import Path
+
+import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))  # some scripts use models of papers/
 SMALL_RESULTS = Path(__file__).parent / "data" / "small"
@@ -19,7 +22,7 @@ SMALL_RESULTS = Path(__file__).parent / "data" / "small"
 
 class Arguments(argparse.ArgumentParser):
     """Arguments of a script. --small gives those of `when_small` other values, and writes to
-    benchmarks/data/small unless -o says where: the script is only tried.
+    benchmarks/data/small unless -o says where: the script is only tried. `parser` adds --table.
     """
 
     def __init__(self, doc, results):
@@ -45,14 +48,9 @@ class Arguments(argparse.ArgumentParser):
 
 def parser(doc, results):
     """Return arguments that say where lines go, and whether to measure at all."""
-    made = bare_parser(doc, results)
+    made = Arguments(doc, results)
     made.add_argument("--table", action="store_true", help="only print what was measured")
     return made
-
-
-def bare_parser(doc, results):
-    """Return the same without --table, for scripts that print none."""
-    return Arguments(doc, results)
 
 
 def answer(args, measured, table):
@@ -67,6 +65,17 @@ def answer_more(args, measure, table):
     if not args.table:
         measure(args)
     print(table(read(args.output)))
+
+
+def alone(function, *arguments):
+    """Return what the function returns in a new process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def geometric_mean(values):
+    """Return the geometric mean; nan of no values."""
+    return float(np.exp(np.log(list(values)).mean()))
 
 
 def words(text):

@@ -8,19 +8,18 @@ medians of three runs, the first, which loads compiled code, left out. Memory is
 process of its own beside the arrays that the graph keeps.
 """
 
-import multiprocessing
-import resource
 import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-from records import bare_parser, markdown, write
+from records import Arguments, alone, markdown, write
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.geometric import rcb_blocks
 from evener.planning.evaluate import evaluate
+from evener.planning.plan_file import peak_bytes
 from evener.plans.partition import Partition
 from evener.platforms.examples import topo1
 from evener.sizing.contracts import contract_for
@@ -31,7 +30,7 @@ RUNS = 3
 
 
 def main():
-    made = bare_parser(__doc__, RESULTS)
+    made = Arguments(__doc__, RESULTS)
     made.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
     made.add_argument("--devices", type=int, default=1_000_000, help="whose sizes are computed")
     made.add_argument("--side", type=int, default=2237, help="of the grid that is evaluated")
@@ -74,8 +73,7 @@ def metrics_of_a_grid(side):
 
 
 def memory_of_checking(edges):
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        arrays, beside, seconds = pool.apply(_check, (edges,))
+    arrays, beside, seconds = alone(_check, edges)
     return {"what": "Graph, memory beside its arrays", "edges": edges, "arrays_MB": arrays,
             "beside_MB": beside, "cpu_s": seconds}  # fmt: skip
 
@@ -86,13 +84,14 @@ def _check(edges):
     n = edges // reach
     small = Graph(*_ring(100, reach))  # loads compiled code
     xadj, adjncy = _ring(n, reach)
-    before = _peak_mb()
+    before = peak_bytes()
     start = time.process_time()
     graph = Graph(xadj, adjncy)
     seconds = time.process_time() - start
     assert graph.m == edges
     assert small.m == 100 * reach
-    return round((xadj.nbytes + adjncy.nbytes) / 1e6), _peak_mb() - before, round(seconds, 3)
+    beside = round((peak_bytes() - before) / 2**20)
+    return round((xadj.nbytes + adjncy.nbytes) / 1e6), beside, round(seconds, 3)
 
 
 def _ring(n, reach):
@@ -103,10 +102,6 @@ def _ring(n, reach):
         rows = np.arange(start, min(start + (1 << 20), n), dtype=np.int32)
         adjncy[rows] = np.sort((rows[:, None] + steps) % n, axis=1)
     return xadj, adjncy.ravel()
-
-
-def _peak_mb():
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def table(lines):

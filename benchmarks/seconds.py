@@ -30,7 +30,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from records import answer_more, append, known, markdown, parser, words
+from records import answer_more, append, geometric_mean, known, markdown, parser, words
 from seconds_cases import (
     IN_SLICES,
     INSTANCE_SEED,
@@ -269,7 +269,7 @@ def alike(lines):
     other = [line for line in lines if line["ratio"] > line["fastest"] and line["less_sent"]]
     if not other:
         return f"none in {len(lines)}"
-    time = float(np.exp(np.mean([np.log(line["ratio"] / line["fastest"]) for line in other])))
+    time = geometric_mean(line["ratio"] / line["fastest"] for line in other)
     sent, cut = (
         mean([line[key] for line in other]).split()[0] for key in ("less_sent", "less_cut")
     )
@@ -289,7 +289,7 @@ def by_regime(lines, key):
 
 
 def mean(values):
-    return f"{np.exp(np.mean(np.log(values))):.3f} ({len(values)})" if values else ""
+    return f"{geometric_mean(values):.3f} ({len(values)})" if values else ""
 
 
 if __name__ == "__main__":

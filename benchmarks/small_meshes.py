@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pymetis
-from records import answer, markdown, parser, words
+from records import answer, geometric_mean, markdown, parser, words
 
 import evener as ev
 from evener import io
@@ -205,7 +205,7 @@ def row(tool, inputs_named, cases):
                 max(own["cut"], 1) / max(min(kway["cut"], other["cut"]), 1),
             ]
         )
-    means = np.exp(np.log(ratios).mean(axis=0))
+    means = [geometric_mean(column) for column in zip(*ratios, strict=True)]
     kept = [np.mean([case[name]["holds"] for case in cases.values()]) for name in (tool, "metis")]
     return (
         tool.removeprefix("evener:"), inputs_named, *(f"{mean:.2f}" for mean in means[:2]),

@@ -24,14 +24,14 @@ them, `mtkahypar` the lower ones: their blocks are brought within the limits bef
 counted.
 """
 
-import multiprocessing
 import os
 import time
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import answer_more, append, known, markdown, parser, words
+from instances import speeds
+from records import alone, answer_more, append, geometric_mean, known, markdown, parser, words
 
 from evener import io
 from evener.graphs.edge_list import EdgeList
@@ -39,6 +39,7 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert, rmat, uniform
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.planning.split import cpu_seconds_of_all
 from evener.plans.edge_partition import EdgePartition, edge_metrics
 from evener.plans.partition import Contract
 from evener.splitting.buffering import buffered
@@ -168,9 +169,7 @@ def four_speeds(k):
 
 def topology_1(k):
     """A twelfth of the devices are 16 times as fast as the others: TOPO1 of Geographer's paper."""
-    speed = np.ones(k)
-    speed[: max(k // 12, 1)] = 16.0
-    return speed
+    return speeds(k, "t1", max(k // 12, 1))
 
 
 MACHINES = {"equal": np.ones, "four": four_speeds, "topo1": topology_1}
@@ -189,9 +188,9 @@ def cost_of_a_process():
             split_with("spac", edges, contract_for(edges, np.ones(3)), preset=preset)
     spent = []
     for _ in range(3):
-        began = cpu_seconds()
+        began = cpu_seconds_of_all()
         partition_with("metis", grid((4, 4)), Request(np.ones(2), EPSILON, SEED))
-        spent.append(cpu_seconds() - began)
+        spent.append(cpu_seconds_of_all() - began)
     return float(np.median(spent))
 
 
@@ -205,19 +204,18 @@ def warm(edges, methods):
 def figures(edges, contract, method, started):
     """Yield the method's name and its figures; of km1 also those of its blocks, kept to limits."""
     if method in KAHYPAR:
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            part, seconds = pool.apply(by_kahypar, (edges, contract.high, KAHYPAR[method]))
+        part, seconds = alone(by_kahypar, edges, contract.high, KAHYPAR[method])
     elif method in BUFFERS:
         edges, part, seconds = by_buffer(edges, contract, method)
     else:
         part, seconds = by_evener(edges, contract, method, started)
     yield method, figures_of(edges, contract, part, seconds)
     if method == "km1":
-        part, began = part.astype(np.int32), cpu_seconds()
+        part, began = part.astype(np.int32), cpu_seconds_of_all()
         finest = single_edges(edges)
         levelled(finest, part, limits_of(part, finest, contract), np.random.default_rng(SEED))
         part = kept(edges, part, contract).part
-        yield KEPT, figures_of(edges, contract, part, seconds + cpu_seconds() - began)
+        yield KEPT, figures_of(edges, contract, part, seconds + cpu_seconds_of_all() - began)
 
 
 def by_evener(edges, contract, method, started):
@@ -227,9 +225,9 @@ def by_evener(edges, contract, method, started):
     while sum(spent) < WORTH_TIMING and len(spent) < MOST_RUNS:
         # A list of its own for each run: what one has sorted, another is not given.
         fresh = EdgeList(edges.n, edges.tails, edges.heads)
-        began, children = cpu_seconds(), of_children()
+        began, children = cpu_seconds_of_all(), of_children()
         part = split_with(name, fresh, contract, preset=preset, seed=SEED).partition.part
-        spent.append(cpu_seconds() - began - (started if of_children() > children else 0.0))
+        spent.append(cpu_seconds_of_all() - began - (started if of_children() > children else 0.0))
     return part, float(np.median(spent))
 
 
@@ -240,10 +238,10 @@ def by_buffer(edges, contract, method):
     if shuffled:
         np.random.default_rng(SEED).shuffle(order)
     ordered = EdgeList(edges.n, edges.tails[order], edges.heads[order])
-    began = cpu_seconds()
+    began = cpu_seconds_of_all()
     size = -(-edges.m // int(buffer))
     partition = buffered(ordered, contract, "default", SEED, size=size).partition
-    return ordered, partition.part, cpu_seconds() - began
+    return ordered, partition.part, cpu_seconds_of_all() - began
 
 
 def figures_of(edges, contract, part, seconds):
@@ -256,11 +254,6 @@ def figures_of(edges, contract, part, seconds):
         "kept": bool(((contract.low <= found.loads) & (found.loads <= contract.high)).all()),
         "cpu_s": round(seconds, 4),
     }
-
-
-def cpu_seconds():
-    """CPU time of this process and of tools that ran in others."""
-    return sum(os.times()[:4])
 
 
 def of_children():
@@ -320,8 +313,7 @@ def mean_ratio(ran, method, base, figure):
     pairs = [(one[method][figure], one[base][figure]) for one in ran if base in one]
     if not pairs:
         return "-"
-    logs = np.log([max(a, LEAST_CPU) / max(b, LEAST_CPU) for a, b in pairs])
-    return f"{float(np.exp(logs.mean())):.3f}"
+    return f"{geometric_mean(max(a, LEAST_CPU) / max(b, LEAST_CPU) for a, b in pairs):.3f}"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ Cells that the result file has are not measured again: a run that was ended goes
 """
 
 import math
-import multiprocessing
 import os
 import resource
 import time
@@ -26,10 +25,22 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import answer_more, append, known, markdown, parser, words, write
+from records import (
+    alone,
+    answer_more,
+    append,
+    geometric_mean,
+    known,
+    markdown,
+    parser,
+    words,
+    write,
+)
 
 from evener.errors import EvenerError
 from evener.io.dataflow.reading import read_stream_graph
+from evener.planning.plan_file import peak_bytes
+from evener.planning.split import cpu_seconds_of_all
 from evener.streams.bounds import bounds_of
 from evener.streams.generating import (
     DEGREES,
@@ -99,17 +110,15 @@ def measured(about, make, methods):
     if about["kind"] == "growth":
         return periods(*make(), ["hmap", "metis"])
     if about["kind"] == "large":
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            return pool.apply(in_own_process, [about])
+        return alone(in_own_process, about)
     return periods(*make(), methods)
 
 
 def in_own_process(about):
     make = maker(about["k"], about["setting"], about["seed"], GraphParameters(about["n"]))
     line = periods(*make(), [about["name"]])
-    own, others = (resource.getrusage(who).ru_maxrss / 2**20
-                   for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))  # fmt: skip
-    return line | {"gib": round(own + others, 3)}
+    others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
+    return line | {"gib": round(peak_bytes() / 2**30 + others, 3)}
 
 
 def cells(args):
@@ -192,12 +201,12 @@ def maker(k, setting, seed, given):
 
 def periods(graph, machine, reading, methods):
     problem = StreamProblem.of(graph, machine, reading)
-    began = cpu_seconds()
+    began = cpu_seconds_of_all()
     _ = problem.machine
-    line = {"n": graph.n, "m": graph.m, "routes_s": round(cpu_seconds() - began, 4)}
+    line = {"n": graph.n, "m": graph.m, "routes_s": round(cpu_seconds_of_all() - began, 4)}
     line["bound"] = bounds_of(problem, strong=True).best
     for name in methods:
-        began, alone = cpu_seconds(), time.process_time()
+        began, own = cpu_seconds_of_all(), time.process_time()
         try:
             period = placed_by(name, problem, MethodOptions()).period
         except EvenerError as error:
@@ -205,14 +214,10 @@ def periods(graph, machine, reading, methods):
             line[f"{name}_failed"] = error.message
             continue
         line[name] = period
-        line[f"{name}_s"] = round(cpu_seconds() - began, 4)
+        line[f"{name}_s"] = round(cpu_seconds_of_all() - began, 4)
         if name == "ours":
-            line["beside_s"] = round(time.process_time() - alone, 4)
+            line["beside_s"] = round(time.process_time() - own, 4)
     return line
-
-
-def cpu_seconds():
-    return sum(os.times()[:4])
 
 
 def table(lines):
@@ -310,7 +315,7 @@ def large(lines):
 
 def mean(values):
     """Geometric mean, as text."""
-    return shown(math.exp(np.mean(np.log(values))) if values else None)
+    return shown(geometric_mean(values) if values else None)
 
 
 def shown(value):

@@ -21,7 +21,7 @@ from evener.platforms.models.piecewise import Piecewise
 from evener.running.apps.spmv import Product, run, verify
 from evener.running.mpi_comm import MpiComm
 from wall_clock import machines, plans
-from wall_clock.timing import INSTANCE_SEED, WORKLOAD, MatrixBench, WeighedRows, now, pin
+from wall_clock.timing import INSTANCE_SEED, WORKLOAD, MatrixBench, StretchOfRows, now, pin
 
 SHARES = np.linspace(0.05, 1.0, 20)  # of the matrix, at which speeds are sampled
 REPEATS = 5  # of each sample
@@ -104,7 +104,7 @@ class EmulatedBench(MatrixBench):
         """For each device (load [units], seconds), measured by the clock, all at once."""
         own = []
         for share in SHARES:
-            block = WeighedRows(self.A, self.work, share * self.work.sum(), from_end=False)
+            block = StretchOfRows(self.A, self.work, share * self.work.sum(), from_end=False)
             own.append((block.load, float(np.median([self._once(block) for _ in range(REPEATS)]))))
         return self.comm.allgather(own)
 

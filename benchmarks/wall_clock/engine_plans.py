@@ -65,7 +65,7 @@ class Block:
         return float(whole.mean()), computing, whole
 
 
-class Machine:
+class TwoRanks:
     """Two ranks, how often each computes a message, and the graph."""
 
     def __init__(self, comm, job, pool):
@@ -109,7 +109,7 @@ class Machine:
 
 def planned(comm, job, pools):
     """Seconds of all partitions, of each run; how far predictions were off."""
-    machine = Machine(comm, job, pools[0])
+    machine = TwoRanks(comm, job, pools[0])
     equal = Block(machine, machine.equal)
     measured, errors = {}, {"device": [], "superstep": []}
     rng = np.random.default_rng(SEED)

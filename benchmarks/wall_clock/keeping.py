@@ -2,12 +2,12 @@
 
 import json
 
-from records import bare_parser, known
+from records import Arguments, known
 
 
 def arguments(doc, results, cases):
     """What scripts of such cases are told."""
-    made = bare_parser(doc, results)
+    made = Arguments(doc, results)
     made.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
     made.when_small(short=True, only=[next(iter(cases))])
     made.add_argument("--runs", type=int, default=20, help="of each case")

@@ -32,7 +32,7 @@ class MatrixBench:
         self.work, self.A = WORKLOAD.work(self.graph), averaging_matrix(self.graph)
 
 
-class WeighedRows:
+class StretchOfRows:
     """A stretch of rows that weighs as much as a block: what a model may know of it.
 
     load [units]: what the rows weigh. From the first row on, or up to the last one.

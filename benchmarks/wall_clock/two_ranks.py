@@ -24,7 +24,7 @@ from wall_clock.timing import (
     INSTANCE_SEED,
     WORKLOAD,
     MatrixBench,
-    WeighedRows,
+    StretchOfRows,
     iterated,
     pin,
     sampled,
@@ -46,7 +46,7 @@ class CoreBench(MatrixBench):
         self.rest = job.get("rest", 0.0)
 
     def stand_in(self, load):
-        return WeighedRows(self.A, self.work, load, from_end=self.comm.rank == self.comm.size - 1)
+        return StretchOfRows(self.A, self.work, load, from_end=self.comm.rank == self.comm.size - 1)
 
     def together(self, own, window, fewest=FEWEST):
         """Sample all ranks at once: a list of times for each [s]."""
