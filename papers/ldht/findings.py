@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-import numpy as np
-
 from papers.findings import Criterion, Finding, Row, against, not_tried
 from papers.intervals import Interval, all_of, geometric_mean, share_of
 from papers.ldht.setup import ALYA, BASE, HUGE, REFINED, STANDS_FOR, ZOLTAN
@@ -43,7 +41,7 @@ def of(rows: Rows, **wanted: object) -> list[Row]:
 
 def mean(ratios: Sequence[float]) -> float:
     """Return the geometric mean; nan of none."""
-    return float(np.exp(np.log(ratios).mean())) if len(ratios) else float("nan")
+    return geometric_mean(ratios).value
 
 
 def ratios(rows: Rows, tool: str, key: str, base: str = BASE) -> list[float]:

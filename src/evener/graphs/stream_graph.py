@@ -140,9 +140,10 @@ class StreamGraph:
         bytes, and optionally tokens. Parallel edges are kept. Raises InputError as the class does,
         for undirected graphs, and for attributes that are missing or have another type.
         """
-        from evener.graphs.stream_networkx import rows_of
+        from evener.graphs.stream_networkx import entries_of
 
-        return cls.of(*rows_of(graph))
+        nodes, edges = entries_of(graph)
+        return cls.of((FilterRow(*node) for node in nodes), (EdgeRow(*edge) for edge in edges))
 
     def to_networkx(self) -> Any:
         """Return a networkx.MultiDiGraph with the attributes that `from_networkx` takes.

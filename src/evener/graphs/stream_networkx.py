@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from evener.errors import InputError
-from evener.graphs.stream_graph import EdgeRow, FilterRow
+
+NodeEntry = tuple[
+    str, float, float, bool, dict[str, float]
+]  # name, scalar, vector, stateful, needs
+LinkEntry = tuple[str, str, float, float]  # tail, head, bytes, tokens
 
 
-def rows_of(graph: Any) -> tuple[list[FilterRow], list[EdgeRow]]:
-    """Return the filters and edges of a directed networkx graph, in order.
+def entries_of(graph: Any) -> tuple[list[NodeEntry], list[LinkEntry]]:
+    """Return the node and edge entries of a directed networkx graph, in order.
 
     Raises InputError for undirected graphs and for attributes that are missing or have another
     type.
@@ -26,16 +30,18 @@ def rows_of(graph: Any) -> tuple[list[FilterRow], list[EdgeRow]]:
     for node, own in graph.nodes(data=True):
         whose = f"node {str(node)[:40]!r}"
         scalar, vector = _number(own, "scalar", None, whose), _number(own, "vector", 1.0, whose)
-        nodes.append(FilterRow(str(node), scalar, vector, _flag(own, whose), _needs(own, whose)))
+        nodes.append((str(node), scalar, vector, _flag(own, whose), _needs(own, whose)))
     edges = []
     for a, b, own in graph.edges(data=True):
         whose = f"the edge {str(a)[:40]!r} -> {str(b)[:40]!r}"
         nbytes, tokens = _number(own, "bytes", None, whose), _number(own, "tokens", 0.0, whose)
-        edges.append(EdgeRow(str(a), str(b), nbytes, tokens))
+        edges.append((str(a), str(b), nbytes, tokens))
     return nodes, edges
 
 
-def networkx_of(nodes: Iterable[FilterRow], edges: Iterable[EdgeRow]) -> Any:
+def networkx_of(
+    nodes: Iterable[tuple[str, float, float, bool, Mapping[str, float]]], edges: Iterable[LinkEntry]
+) -> Any:
     """Return a networkx.MultiDiGraph. Raises ImportError if networkx is not installed."""
     from networkx import MultiDiGraph
 

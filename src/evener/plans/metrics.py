@@ -17,7 +17,6 @@ from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
 from evener.plans.costs import fixed_seconds
 from evener.plans.exchange_costs import (
-    BYTES_PER_VALUE,
     ExchangeCosts,
     Quotient,
     communication_seconds,
@@ -27,7 +26,7 @@ from evener.plans.exchange_costs import (
 )
 from evener.plans.partition import Partition
 from evener.plans.plan import Prediction
-from evener.plans.workload import WEIGHTS, Workload
+from evener.plans.workload import BYTES_PER_VALUE, WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import seconds_at
 
