@@ -34,6 +34,7 @@ from wall_clock.launching import MPIEXEC
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
+from evener.planning.plan_file import peak_bytes
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
 from evener.sliced.files import FileGraph
@@ -106,14 +107,14 @@ def be_rank(path, targets, way):
 
     warm(way)
     comm = MPI.COMM_WORLD
-    base, began = methods.peak_mb(), time.process_time()
+    base, began = peak_bytes(), time.process_time()
     graph = DistributedGraph.from_file(comm, path)
     reading, read_bytes = time.process_time() - began, graph.sent
     limits = methods.contract_of(targets, graph.n)
     began = time.process_time()
     part = methods.WAYS[way](graph, limits)
-    cpu, beyond, sent = time.process_time() - began, methods.peak_mb() - base, graph.sent
-    found = graph.comm.allgather((reading, cpu, beyond, read_bytes, sent - read_bytes))
+    cpu, beyond = time.process_time() - began, (peak_bytes() - base) / 2**20
+    found = graph.comm.allgather((reading, cpu, beyond, read_bytes, graph.sent - read_bytes))
     whole = gathered(graph.comm, graph.back(part))
     if graph.comm.rank == 0:
         print(json.dumps(told(path, limits, whole, np.array(found))))
