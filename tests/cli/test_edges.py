@@ -156,11 +156,17 @@ def test_methods_side_by_side(evener, here):
     [
         ("compare", ["--edges", "--objective", "max_volume"], "--objective applies to blocks of v"),
         ("compare", ["--edges", "--no-map"], "--no-map"),
+        ("compare", ["--edges", "--bytes-per-value", "64"], "--bytes-per-value applies to blocks"),
         ("compare", ["--edges", "--with", "metis"], "method"),
         ("compare", ["--as", "arcs"], "--as works with --edges only"),
         ("compare", ["--weighted"], "--weighted works with --edges only"),
         ("evaluate", ["--edges", "--kernel", "spmv"], "--kernel applies to blocks of vertices"),
         ("evaluate", ["--edges", "--constraints", "speed"], "--constraints applies to blocks of v"),
+        (
+            "evaluate",
+            ["--edges", "--as", "file", "--no-couplings"],
+            "--no-couplings applies to vertices",
+        ),
         ("evaluate", ["--weighted"], "--weighted works with --edges only"),
     ],
 )

@@ -123,6 +123,10 @@ def test_what_python_has_is_taken():
             UsageError,
             "--coords applies to vertices, but this command divides edges",
         ),
+        ({"together": "x"}, UsageError, "--together applies to vertices"),
+        ({"balance_each": "type"}, UsageError, "--balance-each applies to vertices"),
+        ({"couplings": False}, UsageError, "--no-couplings applies to vertices"),
+        ({"of": "file", "weights": "x"}, UsageError, "--weights applies to vertices"),
         ({"format": "mtx"}, UsageError, "no format"),
     ],
 )

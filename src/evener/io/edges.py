@@ -34,8 +34,8 @@ from evener.wording import plural, two_lines
 Kind = Literal["graph", "arcs", "matrix", "file"]
 KINDS: tuple[str, ...] = get_args(Kind)
 EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
-# Options of `read` that concern vertices, which are not divided.
-_OF_VERTICES = ("coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge")
+# Options of `read` that are accepted for lines and entries; all others concern vertices.
+_OF_LINES = ("format", "by", "directed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,7 @@ def read_edges(
     kind = cast(Kind, one_of("kind of edges", of, KINDS))
     given = {key: value for key, value in options.items() if value is not None}
     if kind == "file":
+        refuse_of_vertices(given)
         return _read_pieces(Path(path), weighted=weighted)
     source = open_source(Path(path))
     entry = format_of(source) if given.get("format") is None else format_named(given["format"])
@@ -155,17 +156,23 @@ def _read_entries(
     found = entry.entries(source, with_values=weighted)
     if found is None:
         return None
-    for name in _OF_VERTICES:
-        if name in given:
-            raise UsageError(
-                f"--{name.replace('_', '-')} applies to vertices, but this command divides edges",
-                hint="--weighted takes the edges' weights.",
-            )
+    refuse_of_vertices(given)
     made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
     asked = {"format": given["format"]} if "format" in given else {}
     inputs = {source.path.name: source.sha256, **source.beside}
     notes = (*source.notes, *made.notes)
     return replace(made, format=entry.name, notes=notes, inputs=inputs, asked=asked)
+
+
+def refuse_of_vertices(given: Mapping[str, Any]) -> None:
+    """Raise UsageError for an option that concerns vertices, which are not divided."""
+    for name, value in given.items():
+        if name not in _OF_LINES and value is not True:  # couplings=True is the default
+            flag = "--no-couplings" if value is False else f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{flag} applies to vertices, but this command divides edges",
+                hint="--weighted takes the edges' weights.",
+            )
 
 
 def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:

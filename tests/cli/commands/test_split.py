@@ -78,7 +78,24 @@ def test_a_list_is_divided_as_it_is_read(tmp_path, capsys):
     assert np.bincount(np.load(output)["part"]).tolist() == found["edges"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.edges", "x.plan"]
     for more, reason in (
-        (["--as", "arcs"], "does not work with --as"),
+        *(
+            (more.split(), f"does not work with {more.split()[0]}\n")
+            for more in (
+                "--as arcs",
+                "--weighted",
+                "--preset fast",
+                "--order degree",
+                "--by points",
+                "--weights x",
+                "--coords x",
+                "--constraint 1",
+                "--bytes-per-vertex 9",
+                "--format metis",
+                "--directed",
+                "--no-couplings",
+                "--together x",
+            )
+        ),
         (["--method", "ne"], "stream"),
     ):
         assert main([*words, *more]) == 2

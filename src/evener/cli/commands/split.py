@@ -15,7 +15,7 @@ from evener.cli.kinds.edges import (
     read_edges_as,
 )
 from evener.cli.machines import MachineOptions, add_machine_options, machine_of
-from evener.cli.options import options_from
+from evener.cli.options import given_options_from, options_from
 from evener.cli.values import LEAST_MEMORY, count, refuse_outputs, seed, size_in_bytes
 from evener.errors import UsageError
 
@@ -98,8 +98,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_outputs([output], [args.graph, args.machine, args.coords])
     platform = machine_of(options_from(args, MachineOptions), out)
     if args.stream:
-        if args.of != "graph" or args.weighted or args.preset != "default" or args.order != "auto":
-            raise UsageError("--stream does not work with --as, --weighted, --preset or --order")
+        unused = {"preset", "order", *given_options_from(args, add_edge_options)}
+        for name, flag in given_options_from(args, add_arguments).items():
+            if name in unused:
+                raise UsageError(f"--stream does not work with {flag}")
         made = _streamed(args.graph, platform, stream_options_from(args), output, out)
         _say(made, made.notes, output, out)
         return 0

@@ -150,9 +150,10 @@ OF_VERTICES = {
 }  # fmt: skip
 
 
-def _refuse_others(given: Mapping[str, str]) -> None:
+def _refuse_others(given: Mapping[str, str], *others: str) -> None:
+    """Raise UsageError if an option in OF_VERTICES, or one of `others`, is given."""
     for name, flag in given.items():
-        if name in OF_VERTICES:
+        if name in OF_VERTICES or name in others:
             raise UsageError(f"{flag} applies to blocks of vertices, not of edges")
 
 
@@ -236,10 +237,12 @@ def _judge_of_file(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
     """Like `_judge`, for a file that is read twice in pieces, and is never wholly in memory."""
+    from evener.io.edges import refuse_of_vertices
     from evener.planning.split_file import SurveyedFile, evaluate_file
 
     if asked.weighted:
         raise UsageError("--weighted does not work with --as file")
+    refuse_of_vertices(asked.reading.given())
     with out.progress(f"Reading {options.graph}") as progress:
         progress("edges", 0.1)
         file = SurveyedFile.at(options.graph)
@@ -338,7 +341,7 @@ def comparison_options_from(
     """
     if not args.edges:
         return None
-    _refuse_others(given)
+    _refuse_others(given, "bytes_per_value")
     methods = [name.strip() for name in args.tools.split(",")] if args.tools else None
     machine = options_from(args, MachineOptions)
     return options_from(args, EdgeComparisonOptions, machine=machine, methods=methods)
