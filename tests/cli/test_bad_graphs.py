@@ -54,6 +54,8 @@ def refusal(tmp_path, capsys):
         ("lines.graph", "2 1\n2\n1\n1\n", ":4", "contains more"),
         ("large.graph", f"{10**15} 1\n2\n1\n", ":1", "bytes"),
         ("huge.graph", f"{10**18} 1\n2\n1\n", ":1", "too large"),
+        ("digits.graph", f"{'9' * 5000} 3\n2\n1\n", ":1", "too large"),
+        ("digits.gr", f"{'9' * 5000} 3\n0 1\n1 2\n2 0\n", ":1", "too large"),
         ("negative.graph", WEIGHED.format("010", "-3", "", ""), ":2", "must not be negative"),
         ("edge.graph", WEIGHED.format("011", "1", " -3", " -3"), ":2", "must not be negative"),
         ("nan.graph", WEIGHED.format("010", "nan", "", ""), ":2", "not finite"),

@@ -213,6 +213,13 @@ def test_the_command_that_helps_splits_again_with_the_measured_speeds(case):
     lines = replace(plan, of="file", options=stream)
     found = edge_commands(options, lines)["loads"][7:-2]
     assert found == ["--stream", "--method", "hep", "--memory", "536870912"]
+    options.reading = ReadOptions(together="x/groups", coords="x/c.npy")
+    read = {"by": "cells", "couplings": False, "directed": True, "together": "groups"}
+    groups = replace(plan, options=plan.options | {"reading": read})
+    assert edge_commands(options, groups)["loads"][9:-2] == [
+        "--no-couplings", "--directed", "--together", "x/groups", "--coords", "x/c.npy"
+    ]  # fmt: skip
+    options.reading = ReadOptions()
     arcs = replace(plan, of="arcs", options={"weighted": True, "seed": 3})
     assert edge_commands(options, arcs)["loads"][7:-2] == [
         "--as",

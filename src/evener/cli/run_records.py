@@ -193,11 +193,10 @@ def _workload(plan: Plan) -> list[str]:
 
 def _reading(options: RunOptions, plan: Plan | EdgePlan) -> list[str]:
     """Return the options with which the plan's graph was read."""
-    given = recorded_reading(plan)
-    own = options.reading
-    given |= {key: v for key in ("coords", "weights") if (v := getattr(own, key)) is not None}
     words: list[str] = []
-    for key, value in given.items():
-        if value is not False and (key, value) != ("by", "cells"):
+    for key, value in (recorded_reading(plan) | options.reading.given()).items():
+        if (key, value) == ("couplings", False):
+            words.append("--no-couplings")
+        elif value is not False and (key, value) not in (("by", "cells"), ("couplings", True)):
             words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
     return words

@@ -59,6 +59,11 @@ def after_line(source: Source, offset: int) -> int:
     return len(source.data) if stop < 0 else stop + 1
 
 
+def is_count(field: bytes) -> bool:
+    """Return whether a field is a whole number, not negative, of at most 18 digits."""
+    return field.isdigit() and len(field) <= 18
+
+
 def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int]:
     """Return the whole numbers of a header line; raise InputError if it contains anything else."""
     numbers = []

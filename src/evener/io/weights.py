@@ -258,7 +258,7 @@ _AT_ONCE = 1 << 16  # adjacency entries whose common corners are counted togethe
 
 def _order_in(text: str) -> int:
     """Return the order of polynomials that a text states; UsageError if it states none."""
-    if not text.isascii() or not text.isdigit() or int(text) > _MOST_ORDER:
+    if not text.isascii() or not text.isdigit() or len(text) > 3 or int(text) > _MOST_ORDER:
         raise UsageError(
             f"--weights order:{shortened(text, 40)} is not a whole number up to {_MOST_ORDER}"
         )

@@ -66,7 +66,8 @@ def test_other_arrays_are_refused(tmp_path, array):
         EdgePieces(tmp_path / "x.npy").survey()
 
 
-def test_a_file_that_is_no_array_is_refused(tmp_path):
-    (tmp_path / "x.npy").write_text("no array")
+@pytest.mark.parametrize("content", [b"", b"no array", b"PK\5\6" + bytes(18)])
+def test_a_file_that_is_no_array_is_refused(tmp_path, content):
+    (tmp_path / "x.npy").write_bytes(content)  # the last is an empty .npz file
     with pytest.raises(InputError, match="can be mapped"):
         EdgePieces(tmp_path / "x.npy")

@@ -49,6 +49,7 @@ def test_by_hand(put):
         ("PSA", "XYZ", 3, "type"),
         ("(4I2)", "(4F2)", 4, "formats"),
         ("(4I2)", "(4I0)", 4, "widths"),
+        ("(4I2)", f"({'9' * 5000}I2)", 4, "formats of pointers"),
         (" 1 2 3 3", " 1 3 2 3", 5, "the column pointers must increase from 1 to"),
         (" 1 2 3 3", " 1 2 3 4", 5, "the column pointers must increase from 1 to 3"),
         (" 1 2 3 3", " 1 2 x 3", 5, "number is needed"),
@@ -65,3 +66,11 @@ def test_refused(put, old, new, line, words):
         read_graph(put(SMALL.replace(old, new, 1), "a.psa"), format="harwell-boeing")
     assert words in str(caught.value)
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("form", ["0E20.12", "1E0.12", "1000E20.12", f"1E{'9' * 5000}"])
+def test_formats_of_values_that_are_refused(put, form):
+    path = put(SMALL.replace("PSA", "RSA").replace("1E20.12", form), "a.rsa")
+    with pytest.raises(InputError, match="format of the values") as caught:
+        read_graph(path, directed=True, format="harwell-boeing")
+    assert caught.value.line == 4

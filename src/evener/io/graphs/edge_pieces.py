@@ -117,8 +117,8 @@ def _count(piece: EdgePiece, degrees: IntVector) -> None:
 
 def _mapped(path: Path) -> npt.NDArray[np.integer]:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+        array = np.lib.format.open_memmap(path, mode="r")
+    except (OSError, EOFError, ValueError) as error:
         raise InputError(f"is not an array that can be mapped: {error}", file=str(path)) from error
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise InputError(

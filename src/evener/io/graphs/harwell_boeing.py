@@ -23,11 +23,11 @@ from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_patte
 from evener.io.sources import Source
 
 _TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
-_REALS = re.compile(r"\(\s*(?:\d+\s*[pP]\s*,?\s*)?(\d*)\s*[eEdDfFgG]\s*(\d+)")
+_REALS = re.compile(r"\(\s*(?:\d+\s*[pP]\s*,?\s*)?(\d{0,4})\s*[eEdDfFgG]\s*(\d{1,4})")
 # An exponent without a letter, as Fortran writes exponents of three digits.
 _BARE_EXPONENT = re.compile(rb"(?<=[\d.])(?=[+-])")
 _SYMMETRIES = {"S": "symmetric", "H": "hermitian", "Z": "skew-symmetric"}
-_INTEGERS = re.compile(r"\(\s*(\d*)\s*[iI]\s*(\d+)(?:\.\d+)?\s*\)")
+_INTEGERS = re.compile(r"\(\s*(\d{0,4})\s*[iI]\s*(\d{1,4})(?:\.\d+)?\s*\)")
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,9 @@ def _values(source: Source, pos: int, head: _Header) -> npt.NDArray[Any] | None:
     if head.type[0] != "R":
         return None if head.type[0] == "P" else np.zeros(head.entries, np.complex128)
     form = _REALS.search(head.values)
-    if form is None or not 0 < int(form[2]) < 1000:
+    each, width = (int(form[1] or 1), int(form[2])) if form else (0, 0)
+    if not (0 < each < 1000 and 0 < width < 1000):
         raise source.error("the format of the values must be like (4E20.12)", line=4)
-    each, width = int(form[1] or 1), int(form[2])
     rows = source.data[pos:].split(b"\n", -(-head.entries // each))
     fields = [row[i : i + width] for row in rows for i in range(0, each * width, width)]
     values = np.empty(head.entries)

@@ -52,6 +52,8 @@ def recognises(source: Source) -> bool:
         return False
     if source.suffix in _SUFFIXES:
         return True
+    if not all(map(text.is_count, fields)):
+        return False
     if set(b"".join(fields[2:3])) - set(b"01") or int(b"".join(fields[3:]) or b"0") > 99:
         return False  # neither flags nor a number of weights
     body = source.data[text.after_line(source, offset) :]

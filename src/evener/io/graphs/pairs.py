@@ -73,7 +73,7 @@ def below_header(source: Source, layout: Layout, *, matrix: bool) -> Layout:
     be the first edge, it is taken as an edge.
     """
     fields = fields_of(layout.first)
-    if not layout.numbered or not all(field.isdigit() for field in fields[:3]):
+    if not layout.numbered or not all(map(text.is_count, fields[:3])):
         return layout
     start = text.after_line(source, layout.start)
     below = next(text.lines(source, b"#%", start), None)
@@ -104,7 +104,7 @@ def may_have_header(window: Source, layout: Layout) -> bool:
         whole = Source(window.path, window.name, window.data, "")
         return below_header(whole, layout, matrix=False) is not layout
     fields = fields_of(layout.first)[:3]
-    if not layout.numbered or not all(field.isdigit() for field in fields):
+    if not layout.numbered or not all(map(text.is_count, fields)):
         return False
     rows = _rows(window, layout.start) * (window.extent / len(window.data))
     return 0.5 * rows < int(fields[-1]) < 2 * rows
