@@ -52,12 +52,24 @@ def test_files_and_options_stand_in_any_order(words):
         ("export a", "required: --to"),
         ("machine", "required: KIND"),
         ("machine grid --shape", "expected one argument"),
+        ("tune x.plan --report x.pdf -- mpirun", "is not a name for a report"),
     ],
 )
 def test_mistakes_are_usage_errors(words, said):
     with pytest.raises(UsageError, match=said) as caught:
         parse(words.split())
     assert caught.value.hint.startswith("See `evener ")
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "value"),
+    [
+        ("launch m.toml -- prog - -", "program", ["prog", "-", "-"]),
+        *((f"machine flat --speeds 1,1 --{name}", name, True) for name in ("verbose", "debug")),
+    ],
+)
+def test_words_that_are_accepted(words, name, value):
+    assert getattr(parse(words.split()).args, name) == value
 
 
 @pytest.mark.parametrize("words", ["split g --report x.html", "plan g --k 2 --preset best"])

@@ -16,8 +16,10 @@ from evener.reporting.decisions import (
     course_of,
     draw_course,
     move_rows,
+    verdict_of,
     write_decisions,
 )
+from evener.wording import duration
 from tests.reporting.pages import parse
 
 
@@ -29,7 +31,8 @@ def told(tmp_path):
     for i in range(40):
         times = rows.sizes * np.array([1e-3, 2e-3 if i >= 20 else 1e-3])
         if rows.observe([*times[:1], None if i > 28 else times[1]]) is not None:
-            rows.moved(0.05)
+            rows.moved(0.04)
+            rows.moved(0.05)  # replaces it
     rows.close()
     return path
 
@@ -42,6 +45,8 @@ def test_moves_are_foretold_and_obtained(told):
     assert np.isnan(course.times[-1, 1])
     assert rows[0].kind == "sizes"
     assert rows[0].took == "50.0 ms"
+    took = duration(0.05 * len(rows))
+    assert f", {took} in total" in verdict_of(read, course)
     assert course.span[course.moves[0] - 1] > course.span[-1]
 
 

@@ -155,7 +155,7 @@ def _refuse_second_stdin(args: argparse.Namespace) -> None:
     found = []
     for name, value in vars(args).items():
         words = value if isinstance(value, list) else [value]
-        if name not in _OUTPUTS:
+        if name not in (*_OUTPUTS, "program"):
             found += [name for word in words if isinstance(word, str) and is_stdin(word)]
     if len(found) > 1:
         message = f"standard input can be only one of {found[0]} and {found[1]}"

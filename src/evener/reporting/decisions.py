@@ -11,6 +11,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.files.writing import write_text
 from evener.rebalancing.decision_log import Decisions, replay
+from evener.rebalancing.regret import ENOUGH
 from evener.reporting.html import render
 from evener.wording import count, duration, percent, plural
 
@@ -142,7 +143,9 @@ def ticks(most: float, *, whole: bool = False) -> list[float]:
     return [float(step * i) for i in range(int(most / step * (1 + 1e-9)) + 1)]
 
 
-NEAR = 10  # iterations before and after a move over which its gain is measured
+# Iterations after a move over which its gain is measured, and last iterations in which a device
+# without a measurement counts as silent.
+NEAR = 10
 MAX_ROWS = 200  # moves listed
 
 
@@ -173,6 +176,7 @@ def write_decisions(path: str | Path, log: Decisions) -> str:
         n_moves=len(course.moves),
         silent=_silent(log.names, course),
         replayed=replay(log),
+        enough=ENOUGH,
     )
     write_text(path, page)
     return verdict
@@ -197,7 +201,7 @@ def verdict_of(log: Decisions, course: Course) -> str:
     what = f"{plural(n, 'iteration')} on {plural(log.state.k, 'device')}"
     if not moves:
         return f"{what}: nothing was moved"
-    took = sum(line["took"] for line in log.lines if "took" in line)
+    took = sum(_took(log).values())
     saved = sum(s * min(after, n) for s, after in _obtained(course) if s is not None)
     words = f"{what}: data moved {'once' if moves == 1 else f'{moves} times'}"
     return f"{words}, {duration(took)} in total, and saved about {duration(max(saved, 0.0))} since"

@@ -154,9 +154,8 @@ def write_comparison(
     """Write a page on several tools' partitions of one graph.
 
     rows: one for each tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and
-    edge_cut, max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before,
-    which are None if they could not be computed. options: common to all tools; inputs: file name ->
-    SHA-256.
+    edge_cut, max_volume, total_volume, imbalance, seconds, holds, smallest, largest, which are None
+    if they could not be computed. options: common to all tools; inputs: file name -> SHA-256.
     """
     page = render(
         "comparison.html.j2",

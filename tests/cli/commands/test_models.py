@@ -1,11 +1,13 @@
 """`evener models`: the table, the JSON object, pictures, what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from evener.cli.commands.models import MAX_ROWS
 from evener.io.machines.speeds import write_speeds
 from evener.io.machines.surfaces import write_surfaces
 from evener.platforms.models.examples import emulated_speeds
@@ -45,6 +47,14 @@ def test_the_table_names_devices_and_where_they_disagree(evener, place):
     said = evener("models", "s.toml", "--device", "P2", "--device", "P4")
     assert said.code == 0
     assert [line.split()[0] for line in said.out.splitlines()] == ["device", "P2", "P4"]
+
+
+def test_a_long_table_counts_the_devices_that_it_leaves_out(evener, place):
+    device = emulated_speeds("cluster2", points=3)[0]
+    write_speeds("s.toml", [replace(device, name=f"d{i}") for i in range(100)])
+    lines = evener("models", "s.toml").out.splitlines()
+    assert lines[-1] == f"... and {100 - len(lines[1:-1])} more devices"
+    assert len(lines) == MAX_ROWS + 2
 
 
 @pytest.mark.parametrize("name", slow_but(["m.png", "m.svg"], 1))

@@ -72,6 +72,8 @@ def test_the_program_gets_the_kind_of_its_device(tmp_path):
     files, words = wrapped(by_kind, OF_ANY, binds=False)
     assert words == ("sh", "F/rank.sh", "./solver", "{kind}")
     assert "./solver cpu" in files["rank.sh"]
+    spaced = replace(by_kind, program=("./solver", "(a)  b"))
+    assert "'(a)  b'" in script(spaced.places, OF_ANY, spaced.program, binds=False)
 
 
 def test_no_script_where_it_has_nothing_to_do():

@@ -168,7 +168,7 @@ def test_damaged_bytes_are_refused_or_read(tmp_path, seed):
         assert "m.pyfrm" in str(error)
 
 
-@pytest.mark.parametrize("order", ["x", "-1", "", "101", "2.5"])
+@pytest.mark.parametrize("order", ["x", "-1", "", "101", "2.5", "9" * 5000])
 def test_orders_are_whole_numbers(tmp_path, order):
     path = write_pyfrm(tmp_path / "m.pyfrm", BOX_POINTS, BOX)
     with pytest.raises(UsageError, match="order:"):

@@ -196,7 +196,7 @@ def _kind(
             "-o", "--output", metavar="FILE", help="write this file (default: print)"
         )
     # Options of every command are taken after the kind as well.
-    for option in ("--json", "--quiet", "--debug"):
+    for option in ("--json", "--quiet", "--verbose", "--debug"):
         parser.add_argument(
             option, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )

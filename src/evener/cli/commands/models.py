@@ -102,7 +102,7 @@ def _kind_of(file: str) -> Kind:
 
 def _print(kind: Kind, items: Mapping[str, Any], load: float | None, out: Output) -> None:
     header = [*kind.header, *(() if load is None else kind.at_load)]
-    rows = [kind.row(name, item, load) for name, item in list(items.items())[: MAX_ROWS + 1]]
+    rows = [kind.row(name, item, load) for name, item in items.items()]
     out.table(header, rows, most=MAX_ROWS, what=f"{kind.noun}s")
 
 

@@ -15,7 +15,7 @@ from evener.cli.graph_options import (
 )
 from evener.cli.machines import MAX_ROWS
 from evener.cli.options import add_options, option, options_from
-from evener.cli.values import refuse_outputs
+from evener.cli.values import page, refuse_outputs
 from evener.errors import ToolError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class TuneOptions:
         metavar="FOLDER",
     )
     report: str | None = option(
-        "write an HTML page: what each rank did, before and after", metavar="FILE"
+        "write an HTML page: what each rank did, before and after", type=page, metavar="X.html"
     )
     reading: ReadOptions = field(default_factory=ReadOptions)
 

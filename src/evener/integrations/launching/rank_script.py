@@ -59,7 +59,8 @@ def script(
     ]
     for place in places:
         steps = "; ".join(_steps(place, program, binds=binds))
-        lines.append(f"{place.rank}) {steps} ;; # {one_line(place.device)}".replace(")  ", ") "))
+        steps = f" {steps}" if steps else ""
+        lines.append(f"{place.rank}){steps} ;; # {one_line(place.device)}")
     lines += [
         f"*) echo \"rank.sh: rank '$rank', but the plan has ranks 0 to {len(places) - 1}\" >&2",
         "   exit 1 ;;",

@@ -308,7 +308,7 @@ def vtk(path: str) -> Any:
             raise VtkUnreadError(f"has a section {words[0][:30]!r}, which Evener does not know")
     if "types" not in cells or "offsets" not in cells:
         raise VtkUnreadError("has no cells")
-    _note_polyhedra(cells)
+    _replace_face_streams(cells)
     return _grid(cells, points, fields, notes)
 
 
@@ -345,7 +345,7 @@ def _attribute(key: str, words: list[str], text: _Legacy, into: dict[str, Any], 
     return True
 
 
-def _note_polyhedra(cells: dict[str, Any]) -> None:
+def _replace_face_streams(cells: dict[str, Any]) -> None:
     """Replace polyhedra's streams of faces in `connectivity` by points; set `faces`."""
     poly = cells["types"] == _POLYHEDRON
     if not poly.any():
