@@ -5,7 +5,6 @@ import json
 import os
 import re
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 
@@ -238,25 +237,6 @@ def test_unknown_command(evener):
     said = evener("plans")
     assert (said.code, said.out) == (2, "")
     assert "no command 'plans'" in said.err
-
-
-@pytest.mark.parametrize(
-    ("words", "module"),
-    [
-        (("fupermod", "--fast"), "cla14"),
-        (("dhgp",), "guo16"),
-        (("--fast", "spac", "-o", "x"), "spac"),
-        (("hmap",), "hmap"),
-        (("ldht", "--fast"), "ldht"),
-        (("--help",), "ldht"),
-    ],
-)
-def test_reproductions_are_said_to_be_in_the_repository(evener, words, module):
-    said = evener("reproduce", *words)
-    assert (said.code, said.out) == (2, "")
-    assert "in the repository, not in the package" in said.err
-    assert f"python -m papers.{module}" in said.err
-    assert (Path(__file__).parents[2] / "papers" / module / "__main__.py").is_file()
 
 
 def test_help_imports_nothing_heavy():

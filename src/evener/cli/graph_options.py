@@ -245,26 +245,26 @@ def read_options_of(plan: Plan, given: ReadOptions, file: str) -> dict[str, Any]
     Raises InputError if the plan contains unknown read options.
     """
     recorded = asdict(recorded_options(recorded_reading(plan), file))
-    return recorded | {key: value for key, value in asdict(given).items() if value is not None}
+    return recorded | given.given()
 
 
 def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
-    """Read `path` with the recorded options, replaced by those given.
+    """Read `path` with the options of `read_options_again`."""
+    return read_workload(path, read_options_again(path, recorded, given), out)
+
+
+def read_options_again(path: str, recorded: ReadOptions, given: ReadOptions) -> ReadOptions:
+    """Return the recorded options for reading `path` again, replaced by those given.
 
     Records name files without folders: they are searched for in the folder of `path`, then in the
     current folder.
     """
-    chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    return read_workload(path, replace(recorded, **{**located(path, recorded), **chosen}), out)
-
-
-def located(path: str, recorded: ReadOptions) -> dict[str, str]:
-    """Return the recorded files of coordinates, weights and groups, near `path` or here."""
-    return {
+    files = {
         key: _located(path, name)
         for key in ("coords", "weights", "together")
         if (name := getattr(recorded, key)) is not None
     }
+    return replace(recorded, **(files | given.given()))
 
 
 def is_its_input(plan: Plan | EdgePlan | StreamPlan, inputs: Mapping[str, str]) -> bool:

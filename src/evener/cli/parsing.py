@@ -37,17 +37,6 @@ SYNONYMS = {
     "describe": "info",
     "version": "--version",
 }
-# Papers that `evener reproduce` knew, and their packages in papers/ of the repository.
-REPRODUCED = {"fupermod": "cla14", "dhgp": "guo16", "spac": "spac", "hmap": "hmap", "ldht": "ldht"}
-
-
-def reproductions_moved(given: Sequence[str]) -> UsageError:
-    """Return the error for the removed command `evener reproduce`."""
-    paper = next((REPRODUCED[word] for word in given if word in REPRODUCED), "ldht")
-    return UsageError(
-        "reproductions of the papers are in the repository, not in the package: "
-        f"python -m papers.{paper}"
-    )
 
 
 def unknown_command(name: str) -> UsageError:
@@ -118,8 +107,6 @@ def parse(words: Sequence[str]) -> Parsed:
     Raises UsageError for an unknown command or wrong arguments; SystemExit after printing --help.
     """
     name, *given = words
-    if name == "reproduce":
-        raise reproductions_moved(given)
     if name not in COMMANDS:
         raise unknown_command(name)
     parser = parser_of(name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import ReadOptions, located
+from evener.cli.graph_options import ReadOptions, read_options_again
 from evener.cli.options import options_from
 from evener.cli.values import size_in_bytes
 from evener.errors import InputError, UsageError
@@ -56,8 +56,7 @@ class SliceWords:
     @classmethod
     def again(cls, path: str, recorded: ReadOptions, given: ReadOptions, memory: int) -> SliceWords:
         """Return the options recorded in a plan for its file, whose folder may have changed."""
-        chosen = {key: value for key, value in asdict(given).items() if value is not None}
-        return cls(path, replace(recorded, **{**located(path, recorded), **chosen}), memory, None)
+        return cls(path, read_options_again(path, recorded, given), memory, None)
 
 
 def recorded_memory(plan: Plan, file: str) -> int | None:

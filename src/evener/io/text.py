@@ -8,7 +8,6 @@ the first line and reports the first error.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from evener.arrays import FloatArray, NumberArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io.sources import Source
+from evener.threads import cores
 from evener.wording import plural
 
 _INK = re.compile(rb"\S")
@@ -280,7 +280,7 @@ class Pieces:
         numbers = range(len(self._spans))
         if len(numbers) == 1:
             return [work(0)]
-        with ThreadPoolExecutor(_n_threads()) as pool:
+        with ThreadPoolExecutor(cores()) as pool:
             return list(pool.map(work, numbers))
 
 
@@ -290,13 +290,6 @@ def _count_lines(data: npt.NDArray[np.uint8], start: int, stop: int) -> int:
     blocks = range(start, stop, 2**18)
     ends = sum(np.count_nonzero(data[i : min(i + 2**18, stop)] == _NEWLINE) for i in blocks)
     return int(ends) + int(stop > start and data[stop - 1] != _NEWLINE)
-
-
-def _n_threads() -> int:
-    """Return the number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:

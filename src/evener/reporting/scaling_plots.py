@@ -4,65 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from evener.reporting.plots import new_figure, styled
 from evener.wording import time_of
+
+if TYPE_CHECKING:
+    from evener.plans.advice import Advice, Choice
 
 PANEL = (4.6, 3.1)  # inches
 FAINT, LINE, ALARM, PLANNED = "#8a9099", "#4477aa", "#cc3311", "#228833"
 LOG_FROM = 20  # devices from which the axis is logarithmic
 
 
-class ScalingPoint(Protocol):
-    """A point of the curve."""
-
-    @property
-    def devices(self) -> Any:
-        """Indices of the devices."""
-
-    @property
-    def nodes(self) -> int | None:
-        """Number of nodes, if all devices of these are used; else None."""
-
-    @property
-    def seconds(self) -> float:
-        """Seconds per iteration [s]."""
-
-    @property
-    def planned(self) -> bool:
-        """Whether predicted from a partition, not estimated."""
-
-    @property
-    def efficiency(self) -> float:
-        """Ideal time, at the sum of all speeds, divided by this time."""
-
-
-class ScalingCurve(Protocol):
-    """The data to draw: points by number of devices and of nodes; two of them are marked."""
-
-    @property
-    def choices(self) -> Sequence[ScalingPoint]:
-        """The points at rising numbers of devices."""
-
-    @property
-    def nodes(self) -> Sequence[ScalingPoint]:
-        """The points at rising numbers of nodes."""
-
-    @property
-    def best(self) -> ScalingPoint:
-        """The fastest point."""
-
-    @property
-    def knee(self) -> ScalingPoint:
-        """The point with the fewest devices that is nearly as fast."""
-
-    @property
-    def ideal(self) -> float | None:
-        """Time of all devices together without exchange [s], if speeds are relative; else None."""
-
-
-def draw_scaling(advice: ScalingCurve) -> Any:
+def draw_scaling(advice: Advice) -> Any:
     """Return a figure: seconds by devices, and by whole nodes if there are any."""
     panels = 2 if len(advice.nodes) > 1 else 1
     with styled():
@@ -75,7 +30,7 @@ def draw_scaling(advice: ScalingCurve) -> Any:
     return figure
 
 
-def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequence[int]) -> None:
+def _draw(axes: Any, advice: Advice, rows: Sequence[Choice], x: Sequence[int]) -> None:
     seconds = [row.seconds for row in rows]
     axes.plot(x, seconds, color=LINE, linewidth=1.1, zorder=1)
     ideal = [row.seconds * row.efficiency for row in rows]
@@ -100,9 +55,7 @@ def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequ
     axes.legend(fontsize=7, labelspacing=0.9)  # room for the rings
 
 
-def _label(
-    axes: Any, x: Sequence[int], seconds: Sequence[float], unit: float | None = None
-) -> None:
+def _label(axes: Any, x: Sequence[int], seconds: Sequence[float], unit: float | None) -> None:
     """Put ticks at round numbers only; unit [s]: the time that 1.00x stands for, if any."""
     if max(x) > LOG_FROM:
         axes.set_xscale("log")
@@ -128,9 +81,9 @@ def _round_numbers(least: float, most: float) -> list[float]:
 
 def _mark(
     axes: Any,
-    rows: Sequence[ScalingPoint],
+    rows: Sequence[Choice],
     x: Sequence[int],
-    one: ScalingPoint,
+    one: Choice,
     label: str,
     colour: str,
 ) -> None:

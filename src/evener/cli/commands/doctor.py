@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 import tempfile
 import time
@@ -16,6 +15,7 @@ import numpy as np
 
 from evener.cli.output import Output
 from evener.errors import EvenerError
+from evener.threads import cores
 
 CORE = (
     "numpy",
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, out: Output) -> int:  # noqa: ARG001
             "evener": _version("evener"),
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
-            "threads": _threads(),
+            "threads": cores(),
             "memory_GiB": _memory_GiB(),
             "packages": packages,
             "optional": optional,
@@ -84,7 +84,7 @@ def _print(
     out.say(f"evener {_version('evener')}, Python {platform.python_version()}")
     memory = _memory_GiB()
     room = "" if memory is None else f", {memory:.1f} GiB of memory"
-    out.say(f"{platform.system()} {platform.machine()}, {_threads()} threads{room}\n")
+    out.say(f"{platform.system()} {platform.machine()}, {cores()} threads{room}\n")
     for name, found in packages.items():
         out.say(f"  {name:<12}{found or 'missing'}", hang=12)
     out.say("\noptional")
@@ -184,13 +184,6 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _threads() -> int:
-    """Return the number of threads that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _memory_GiB() -> float | None:  # noqa: N802

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.errors import InputError, UsageError
 from evener.machine_code.packs import LEVELS, changed_settings
+from evener.threads import cores
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes",
         type=int,
-        default=min(MAX_PROCESSES, _processors()),
+        default=min(MAX_PROCESSES, cores()),
         metavar="P",
         help="processes that compile at the same time (default: one per core, at most 4)",
     )
@@ -104,9 +104,3 @@ def _whose(place: str) -> str:
         "set NUMBA_CACHE_DIR to choose another",
         "a pack": "compiled beforehand, in one file",
     }[place]
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evener.cli.differences import differences, say_replayed
@@ -12,8 +12,9 @@ from evener.cli.graph_options import (
     ReadOptions,
     add_reading_options,
     is_its_input,
-    located,
+    read_options_again,
     recorded_options,
+    recorded_reading,
     refuse_other_input,
 )
 from evener.cli.judged import OWN
@@ -74,9 +75,12 @@ def read_edges_as(
     from evener.io.edges import read_edges
 
     with out.progress(f"Reading {path}") as progress:
-        given = {key: value for key, value in asdict(options.reading).items() if value is not None}
         reading = read_edges(
-            path, of=options.of, weighted=options.weighted, progress=progress, **given
+            path,
+            of=options.of,
+            weighted=options.weighted,
+            progress=progress,
+            **options.reading.given(),
         )
     for note in reading.notes if has_notes else ():
         out.note(f"note: {note}")
@@ -89,10 +93,7 @@ def edge_options_of(plan: EdgePlan, given: ReadOptions, path: str, file: str) ->
     Options in `given` take precedence; `file`, the plan's file, is named in errors. Raises
     InputError if the plan contains unknown read options.
     """
-    record = plan.options.get("reading", {})
-    recorded = recorded_options(record if isinstance(record, Mapping) else {}, file)
-    chosen = {key: value for key, value in asdict(given).items() if value is not None}
-    reading = replace(recorded, **{**located(path, recorded), **chosen})
+    reading = read_options_again(path, recorded_options(recorded_reading(plan), file), given)
     return EdgeOptions(plan.of, bool(plan.options.get("weighted", False)), reading)
 
 
