@@ -70,5 +70,5 @@ def whole_where_all_are(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return values as int64 if all are whole numbers that a double holds exactly."""
     if values.dtype.kind != "f":
         return values
-    whole = bool((values == np.rint(values)).all() and (values < 2.0**53).all())
+    whole = bool((values == np.rint(values)).all() and (np.abs(values) < 2.0**53).all())
     return values.astype(np.int64) if whole else values

@@ -22,6 +22,7 @@ from evener.graphs import cell_kernels
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.mesh import CELL_NAMES, POLYHEDRON, shape_called
 from evener.io import text
+from evener.io.entries import whole_where_all_are
 from evener.io.graphs.pairs import fields_of
 from evener.io.sources import Source, find_file, open_source
 from evener.wording import shortened
@@ -170,8 +171,7 @@ def _table(source: Source, what: str) -> tuple[npt.NDArray[np.generic], list[str
             offset=offset,
         )
     table = text.read_reals(source, offset, len(fields))
-    whole = bool((table == np.rint(table)).all() and (np.abs(table) < 2.0**53).all())
-    return table.astype(np.int64) if whole else table, names
+    return whole_where_all_are(table), names
 
 
 def _is_number(field: bytes) -> bool:
@@ -236,8 +236,7 @@ def _by_parts(source: Source, mesh: Mesh | PolyMesh, kind: str, spec: str) -> Nu
         if name not in known:
             raise source.error(f"has no {kind} {name!r}; there are: {', '.join(parts)}")
         weights[known[name]] = weight
-    whole = bool((weights == np.rint(weights)).all() and weights.max() < 2.0**53)
-    return weights.astype(np.int64) if whole else weights
+    return whole_where_all_are(weights)
 
 
 # Solution points of a cell at polynomial order p, by its short name; q = p + 1.

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.io.entries import whole_where_all_are
 from evener.io.sources import Source
 from evener.io.xml_tree import attribute, elements, xml_tree
 
@@ -186,6 +187,4 @@ def _weights(
         if not 0 <= value < float("inf"):
             raise source.error(f"a weight must be a number >= 0, not {str(text)[:24]!r}")
         values.append(value)
-    array = np.array(values)
-    is_whole = bool((array == np.rint(array)).all() and (array < 2.0**53).all())
-    return array.astype(np.int64) if is_whole else array
+    return whole_where_all_are(np.array(values))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from evener.graphs.mesh import TETRA, TRIANGLE, Mesh
+from evener.io.entries import whole_where_all_are
 from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
 
@@ -45,9 +46,7 @@ def read(source: Source) -> Mesh:
     nodes = nodes[:, _ORDER.get(kind, range(size))]
     fields = {}
     if attributes is not None:
-        region = attributes[:, 0]
-        is_whole = (region == np.rint(region)).all() and (np.abs(region) < 2**53).all()
-        fields["region"] = region.astype(np.int64) if is_whole else region
+        fields["region"] = whole_where_all_are(attributes[:, 0])
     return make_mesh(
         source,
         points,

@@ -28,6 +28,7 @@ from evener.graphs.mesh import (
     WEDGE,
     Mesh,
 )
+from evener.io.entries import whole_where_all_are
 from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
 from evener.io.sources import Source
 
@@ -70,7 +71,7 @@ def read_metis(source: Source) -> Mesh:
     kinds = np.full(sizes.size, _OLD[second][0]) if is_old else _kinds(source, sizes, corners)
     weights = cells.columns(0, n_weights, at_most=2**40)
     names = ["weight"] if n_weights == 1 else [f"weight{i}" for i in range(n_weights)]
-    fields = {name: _narrow(weights[:, i]) for i, name in enumerate(names)}
+    fields = {name: whole_where_all_are(weights[:, i]) for i, name in enumerate(names)}
     points = np.empty((int(corners.max()) + 1, 0))
     return make_mesh(source, points, sizes, corners, kinds, cell_data=fields)
 
@@ -107,11 +108,6 @@ def _share_triples(sizes: Any, corners: Any) -> bool:
     triples = np.concatenate([np.delete(cells, i, axis=1) for i in range(4)])
     keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: different triples rarely collide
     return 10 * (keys.size - np.unique(keys).size) >= len(cells)
-
-
-def _narrow(values: Any) -> Any:
-    whole = values.astype(np.int64)
-    return whole if (whole == values).all() else values
 
 
 def recognises_scotch(source: Source) -> bool:
