@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.plans.plan import Plan
-from evener.reporting.tables import clock_of, off_targets
+from evener.reporting.tables import off_targets
 from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
 MAX_BARS = 32  # devices up to which all have a bar
@@ -84,7 +85,7 @@ class DeviceBars:
     def name_width(self) -> int:
         """Width of the column of names in characters; longer names are shortened."""
         names = [bar.name for bar in self.times] + [bar.name for bar in self.loads]
-        return min(max([6, *map(len, names)]), 18)
+        return name_width(names)
 
 
 def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
@@ -116,7 +117,7 @@ def unused_devices(plan: Plan) -> str:
 def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[TimeBar]:
     """Return a bar for each chosen device."""
     prediction, names, scale = plan.prediction, plan.platform.names, _time_scale(plan)
-    clock = clock_of(plan)
+    clock = plan.prediction.clock
     shown = prediction.communicate - prediction.overlapped
     contention = np.minimum(prediction.contention, shown)
     waiting, ends = contention + prediction.delay, prediction.ends  # as in the table of a plan
@@ -261,7 +262,7 @@ def _split(plan: Plan, b: int) -> str:
     """Return the parts of a device's time, "3.0 ms + 1.0 ms", minus what overlaps."""
     prediction = plan.prediction
     if not plan.platform.has_links and not prediction.fixed.any():
-        return clock_of(plan)(prediction.compute[b])
+        return plan.prediction.clock(prediction.compute[b])
     text = (
         f"{duration(float(prediction.compute[b]))} + {duration(float(prediction.communicate[b]))}"
     )
@@ -275,6 +276,19 @@ def _split(plan: Plan, b: int) -> str:
 def _time_scale(plan: Plan) -> float:
     """Return the length of one second on the scale [%]."""
     return 100 / (1.02 * max(plan.prediction.makespan, plan.prediction.bound, 1e-300))
+
+
+class ClassBar(NamedTuple):
+    """A class of devices or vertices: name, length [%], and its figure as text."""
+
+    name: str
+    bar: float
+    text: str
+
+
+def name_width(names: Iterable[str], most: int = 18) -> int:
+    """Return the width of a chart's names in characters: of the longest, from 6 to `most`."""
+    return min(max([6, *map(len, names)]), most)
 
 
 def place(value: float) -> float:

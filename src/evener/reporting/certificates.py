@@ -8,7 +8,7 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans.plan import IN_SLICES, Plan
-from evener.reporting.tables import clock_of, off_targets
+from evener.reporting.tables import off_targets
 from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12
@@ -75,7 +75,7 @@ def certificate_rows(plan: Plan) -> list[list[CertificateCell]]:
     """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
     off, ends, names = off_targets(plan)[:, 0], plan.prediction.ends, plan.platform.names
-    rows, clock = [], clock_of(plan)
+    rows, clock = [], plan.prediction.clock
     for b in certified(plan).tolist():
         holds = bool(certificate.holds[b])
         whole = (certificate.vertices, certificate.boundary, certificate.components,

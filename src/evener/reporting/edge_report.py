@@ -20,7 +20,7 @@ from evener.planning.compare import EdgeComparison
 from evener.plans.edge_partition import blocks_of_vertices
 from evener.plans.edge_plan import EdgePlan
 from evener.platforms.platform import Platform
-from evener.reporting.bars import FOREMOST, MAX_BARS, place
+from evener.reporting.bars import FOREMOST, MAX_BARS, ClassBar, name_width, place
 from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
 from evener.reporting.comparisons import (
     Compared,
@@ -29,7 +29,7 @@ from evener.reporting.comparisons import (
     side_by_side,
 )
 from evener.reporting.html import render
-from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.reporting.provenance import device_rows, option_rows, provenance
 from evener.wording import NOTHING, count, memory, percent, plural, signed_percent, units
 
 KINDS = {"graph": "edges", "arcs": "arcs", "matrix": "entries", "file": "edges"}
@@ -66,14 +66,6 @@ class EdgeBar(NamedTuple):
     touched: str
 
 
-class CopiesBar(NamedTuple):
-    """A class of vertices: name, length [%], and its figures as text."""
-
-    name: str
-    bar: float
-    text: str
-
-
 @dataclass(frozen=True)
 class CopiesCharts:
     """How vertices are copied: by the number of their blocks, and by their degree.
@@ -81,8 +73,8 @@ class CopiesCharts:
     sentence: on the mean degree of copied vertices, and of all.
     """
 
-    blocks: list[CopiesBar]
-    degrees: list[CopiesBar]
+    blocks: list[ClassBar]
+    degrees: list[ClassBar]
     sentence: str
 
 
@@ -98,8 +90,6 @@ def write_edge_report(path: str | Path, plan: EdgePlan, edges: EdgeList | None =
 def edge_report(plan: EdgePlan, edges: EdgeList | None = None) -> str:
     """Return the page that `write_edge_report` writes."""
     bars = _bars(plan)
-    versions = [ProvenanceRow(name, str(one) or NOTHING) for name, one in plan.versions.items()]
-    rows = device_rows(plan.platform)
     return render(
         "edge_report.html.j2",
         plan=plan,
@@ -108,11 +98,11 @@ def edge_report(plan: EdgePlan, edges: EdgeList | None = None) -> str:
         figures=_figures(plan),
         bars=bars,
         shown=len(bars),
-        name_width=min(max(6, *(len(bar.name) for bar in bars)), 18),
+        name_width=name_width(bar.name for bar in bars),
         copies=None if edges is None else copies_charts(edges, plan),
         columns=COLUMNS,
         rows=_rows(plan),
-        provenance=Provenance(option_rows(plan.options), versions, rows, []),
+        provenance=provenance(plan),
     )
 
 
@@ -173,26 +163,26 @@ def copies_charts(edges: EdgeList, plan: EdgePlan) -> CopiesCharts:
     return CopiesCharts(_by_blocks(blocks), _by_degree(degrees, blocks), sentence)
 
 
-def _by_blocks(blocks: IntArray) -> list[CopiesBar]:
+def _by_blocks(blocks: IntArray) -> list[ClassBar]:
     """Return a bar for each class of numbers of blocks: the number of its vertices."""
     classes = _classes(blocks)
     sizes = np.bincount(classes)
     most = max(int(sizes.max(initial=0)), 1)
     return [
-        CopiesBar(_range_of(i), place(100 * size / most), count(size))
+        ClassBar(_range_of(i), place(100 * size / most), count(size))
         for i, size in enumerate(sizes.tolist())
         if size
     ]
 
 
-def _by_degree(degrees: IntArray, blocks: IntArray) -> list[CopiesBar]:
+def _by_degree(degrees: IntArray, blocks: IntArray) -> list[ClassBar]:
     """Return a bar for each class of degrees: the mean number of blocks of its vertices."""
     classes = _classes(degrees)
     sizes = np.bincount(classes)
     means: FloatArray = np.bincount(classes, blocks) / np.maximum(sizes, 1)
     most = max(float(means.max(initial=0)), 1.0)
     return [
-        CopiesBar(_range_of(i), place(100 * mean / most), f"{mean:.2f}")
+        ClassBar(_range_of(i), place(100 * mean / most), f"{mean:.2f}")
         for i, (size, mean) in enumerate(zip(sizes.tolist(), means.tolist(), strict=True))
         if size
     ]

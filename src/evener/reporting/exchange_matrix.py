@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evener.plans.plan import Plan
 from evener.reporting import raster
+from evener.reporting.bars import name_width
 from evener.wording import count, memory, plural, ratio
 
 MAX_NUMBERED = 32  # blocks up to which cells show their numbers
@@ -194,7 +195,7 @@ class VolumeChart:
     @property
     def name_width(self) -> int:
         """Width of the column of names in characters."""
-        return min(max(6, *(len(bar.name) for bar in self.bars)), 18)
+        return name_width(bar.name for bar in self.bars)
 
 
 def volume_chart(plan: Plan, colours: Sequence[str]) -> VolumeChart | None:

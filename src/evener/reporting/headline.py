@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from evener.planning.bottleneck import Bottleneck
 from evener.plans.plan import METIS_STAGE, SAME_DEVICES_STAGE, Plan, Stage
-from evener.reporting.tables import clock_of, is_relative
+from evener.reporting.tables import is_relative
 from evener.wording import count, duration, percent, plural, ratio
 
 METIS_NAMES = {
@@ -17,8 +16,7 @@ METIS_NAMES = {
 ALIKE = 5e-4  # relative: times nearer than this are the same
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """A figure: name, value, and a line that explains it."""
 
     name: str
@@ -33,7 +31,7 @@ def headline(plan: Plan, bottleneck: Bottleneck | None) -> list[Figure]:
     if is_relative(plan):
         meaning = "of the time that all devices would need if always busy"
     return [
-        Figure("time per iteration", clock_of(plan)(prediction.makespan), meaning),
+        Figure("time per iteration", plan.prediction.clock(prediction.makespan), meaning),
         _above_bound(plan),
         _rival(plan),
         Figure(
@@ -55,7 +53,7 @@ def _above_bound(plan: Plan) -> Figure:
     if times >= 2:
         name, text = "of the lower bound", ratio(times)
     meaning = "the shortest time for any block sizes if nothing were exchanged"
-    return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {meaning}")
+    return Figure(name, text, f"the bound, {plan.prediction.clock(prediction.bound)}: {meaning}")
 
 
 def stage_of_role(plan: Plan, role: str) -> Stage | None:
@@ -80,13 +78,13 @@ def _rival(plan: Plan) -> Figure:
     tried = [(one.seconds, name) for one, name in named if one and one.seconds is not None]
     if tried:
         seconds, name = min(tried)
-        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
+        return Figure(name, plan.prediction.clock(seconds), against(seconds, ours))
     if plan.rival is not None and plan.rival.seconds is not None:
         seconds, rival = plan.rival.seconds, plan.rival
         is_last = rival.is_on_devices and rival.nearest is rival.stages[-1]
         on = rival.nearest.name if is_last else "for the same contract"
         name = f"{plan.rival.tool} {on}"
-        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
+        return Figure(name, plan.prediction.clock(seconds), against(seconds, ours))
     share = plan.evaluation.imbalance
     sign = "+" if share > 0 and percent(share) != percent(0.0) else ""
     return Figure("imbalance", f"{sign}{percent(share)}", "heaviest block above its target")

@@ -41,7 +41,7 @@ from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_plots import speed_section
-from evener.reporting.tables import OF_PRODUCTS, clock_of, time_remarks
+from evener.reporting.tables import OF_PRODUCTS, time_remarks
 from evener.wording import percent, plural, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
@@ -87,7 +87,7 @@ def report(
     return render(
         "report.html.j2",
         plan=plan,
-        clock=clock_of(plan),
+        clock=plan.prediction.clock,
         recounted=recounted(plan, has_graph=graph is not None),
         certificate=plan.certificate,
         figures=headline(plan, slowest),
@@ -139,7 +139,7 @@ def _is_small(scene: Scene | None, network: QuotientDrawing | None) -> bool:
 
 def _beside(plan: Plan, rival: Rival) -> stages.Stages | None:
     mine = stage_of(plan.tool, plan.evaluation)
-    return stages.against(plan.tool, mine, plan.cpu_seconds, rival, clock_of(plan))
+    return stages.against(plan.tool, mine, plan.cpu_seconds, rival, plan.prediction.clock)
 
 
 def write_comparison(

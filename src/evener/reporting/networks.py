@@ -12,7 +12,6 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
 from evener.reporting.marks import block_colours, in_css
-from evener.reporting.tables import clock_of
 from evener.wording import count, plural
 
 MARGIN = 46.0
@@ -86,7 +85,7 @@ def draw_network(plan: Plan) -> QuotientDrawing | None:
     if used.size > MAX_NODES:
         return None
     u, v, between = _joined(plan)
-    exchange, clock = plan.evaluation.exchange, clock_of(plan)
+    exchange, clock = plan.evaluation.exchange, plan.prediction.clock
     colours = in_css(block_colours(plan.platform.k, exchange.sender, exchange.receiver))
     titles = [
         f"{plan.platform.names[b]}: weight {count(float(plan.certificate.weights[b]))}, "

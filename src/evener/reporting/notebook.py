@@ -191,11 +191,10 @@ def _fragment(
 
 
 def _picture(figure: Any, meaning: str) -> ShownPicture:
-    from evener.reporting.plots import figure_bytes
+    from evener.reporting.plots import figure_uri
 
-    png = base64.b64encode(figure_bytes(figure, "png")).decode()
     width = round(PIXELS * figure.get_size_inches()[0])
-    return ShownPicture(f"data:image/png;base64,{png}", width, meaning)
+    return ShownPicture(figure_uri(figure), width, meaning)
 
 
 def _bandwidth(beta: float) -> str:

@@ -5,6 +5,7 @@ Uses neither pyplot nor global state; equal figures give equal bytes.
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -79,6 +80,11 @@ def figure_bytes(figure: Any, kind: str) -> bytes:
     with styled():
         figure.savefig(content, format=kind, dpi=DPI, metadata=stamps)
     return content.getvalue()
+
+
+def figure_uri(figure: Any) -> str:
+    """Return a figure as a PNG image in a data URI."""
+    return f"data:image/png;base64,{base64.b64encode(figure_bytes(figure, 'png')).decode()}"
 
 
 def save_figure(path: str | Path, figure: Any) -> None:

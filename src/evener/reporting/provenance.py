@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import IN_SLICES, Plan
+from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Device, Platform
 from evener.wording import NOTHING, count, duration, memory, plural, speed
 
@@ -80,7 +82,7 @@ def mapped(mapping: BlockMapping | None) -> str:
     return f"Bytes x hops: {after}, {before} before {plural(mapping.moved, 'block')} moved."
 
 
-def provenance(plan: Plan) -> Provenance:
+def provenance(plan: Plan | EdgePlan | StreamPlan) -> Provenance:
     """Return options, versions and machine as rows."""
     return Provenance(
         options=option_rows(plan.options),
@@ -88,7 +90,7 @@ def provenance(plan: Plan) -> Provenance:
             ProvenanceRow(name, str(version) or NOTHING) for name, version in plan.versions.items()
         ],
         devices=device_rows(plan.platform),
-        levels=_levels(plan),
+        levels=_levels(plan) if isinstance(plan, Plan) else [],
     )
 
 

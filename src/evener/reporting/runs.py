@@ -16,7 +16,7 @@ from evener.files.writing import write_text
 from evener.partitioning.policies.machines import machines_of
 from evener.planning.breakdown import Breakdown, activities_of, limit_of
 from evener.platforms.platform import Platform
-from evener.reporting.bars import place
+from evener.reporting.bars import name_width, place
 from evener.reporting.decisions import ticks
 from evener.reporting.html import render
 from evener.reporting.run_supersteps import superstep_chart
@@ -121,7 +121,7 @@ def write_run(
         activities=[(name, MEANINGS[name]) for name in activities_of(run)],
         emulated=run.is_emulated,
         measured="emulated" if run.is_emulated else "measured",
-        name_width=min(max(6, *map(len, names)), 18),
+        name_width=name_width(names),
         has_links=platform.has_links,
         drawn=len(shown),
         k=len(names),

@@ -8,7 +8,6 @@ width, and sections.
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from evener.arrays import FloatArray
 from evener.plans.plan import Plan
 from evener.platforms.models.fitting import Piecewise, SpeedModel, SpeedSurface, fit_device, pooled
 from evener.platforms.models.samples import KINDS, DeviceSpeeds, Sample
-from evener.reporting.plots import figure_bytes, new_figure, shown_name, styled
+from evener.reporting.plots import figure_uri, new_figure, shown_name, styled
 from evener.wording import count, duration, percent, speed
 
 CURVES = ("piecewise", "shaped", "akima")
@@ -331,12 +330,11 @@ def speed_section(plan: Plan) -> SpeedSection | None:
     shown = set(sorted(fits, key=lambda key: -latest[key])[:MAX_PANELS])
     drawn = [fits[key] for key in fits if key in shown]
     figure = draw_fits(drawn, {fits[key].device.name: loads[key] for key in shown})
-    picture = base64.b64encode(figure_bytes(figure, "png")).decode()
     chosen = np.sort(np.argsort(-plan.prediction.compute, kind="stable")[:MAX_ROWS])
     rows = [_row(plan, b, fits) for b in chosen.tolist()]
     width = round(figure.get_figwidth() * CSS_DPI)
     return SpeedSection(
-        f"data:image/png;base64,{picture}", width, [row for row in rows if row is not None],
+        figure_uri(figure), width, [row for row in rows if row is not None],
         len(fits), len(drawn), plan.platform.k,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,6 @@ from evener.plans.plan import (
     Stage,
 )
 from evener.reporting import headline
-from evener.reporting.tables import Clock, clock_of
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, times
 
 # Field of a Stage, heading, meaning; of each the lowest value is the best.
@@ -115,7 +114,7 @@ def steps(plan: Plan) -> Stages | None:
     stages = _without_twin(plan.stages)
     if len(stages) < 2:
         return None
-    clock = clock_of(plan)
+    clock = plan.prediction.clock
     words = _told_apart([ROLES.get(one.role) or in_words(one.name) for one in stages])
     named = list(zip(words, stages, strict=True))
     first, last = stages[0], stages[-1]
@@ -146,7 +145,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 def _choice(plan: Plan, stages: Sequence[Stage]) -> str:
     """Return why this plan, the last of the stages, was chosen among all candidates."""
-    last, clock = stages[-1], clock_of(plan)
+    last, clock = stages[-1], plan.prediction.clock
     fastest = min(stages, key=lambda one: (one.seconds or 0.0, one is not last))
     if fastest is last or not fastest.seconds or not last.seconds:
         return "the fastest is this plan"
@@ -182,7 +181,7 @@ def against(
     mine: Stage,
     cpu_seconds: float | None,
     rival: Rival,
-    clock: Clock = duration,
+    clock: Callable[[float], str] = duration,
 ) -> Stages | None:
     """Return (tool, figures, CPU [s]) of Evener's partition and the rival's; None without figures.
 
@@ -234,7 +233,7 @@ def _cells(stage: Stage) -> list[str]:
 
 
 def _stages(
-    sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str], clock: Clock
+    sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str], clock: Callable[[float], str]
 ) -> Stages:
     rows = [
         StageRow(

@@ -20,13 +20,13 @@ from evener.planning.stream import counted, problem_of
 from evener.planning.stream_advice import StreamAdvice, advise_on_stream, own_seconds
 from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Platform
-from evener.reporting.bars import FOREMOST, MAX_BARS, place
+from evener.reporting.bars import FOREMOST, MAX_BARS, ClassBar, name_width, place
 from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
 from evener.reporting.comparisons import Compared, FurtherColumns, Measure, side_by_side
 from evener.reporting.html import render
 from evener.reporting.marks import block_colours, in_css
 from evener.reporting.networks import MAX_NODES, Joined, QuotientDrawing, draw_joined
-from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.reporting.provenance import device_rows, option_rows, provenance
 from evener.reporting.stream_graphs import draw_stream_graph, ranks_of
 from evener.streams.period import Period, StreamProblem
 from evener.streams.placing import least_work
@@ -99,7 +99,6 @@ def write_stream_report(path: str | Path, plan: StreamPlan) -> StreamAdvice:
 def _page(seen: Counted, advice: StreamAdvice) -> str:
     plan = seen.plan
     colours = device_colours(plan)
-    versions = [ProvenanceRow(name, str(one) or NOTHING) for name, one in plan.versions.items()]
     drawing = draw_stream_graph(
         plan.graph, plan.part, seen.own / max(plan.period, 1e-300), colours, _titles(seen)
     )
@@ -117,7 +116,7 @@ def _page(seen: Counted, advice: StreamAdvice) -> str:
         loads=chosen,
         links=links,
         n_links=int((seen.period.links > 0).sum()),
-        link_width=min(max([6, *(len(one.name) for one in links)]), 26),
+        link_width=name_width((one.name for one in links), 26),
         advice=advice,
         advice_columns=columns,
         advice_rows=rows,
@@ -127,7 +126,7 @@ def _page(seen: Counted, advice: StreamAdvice) -> str:
         filters=_filter_rows(seen),
         device_columns=DEVICE_COLUMNS,
         devices=_device_rows(seen),
-        provenance=Provenance(option_rows(plan.options), versions, device_rows(plan.platform), []),
+        provenance=provenance(plan),
     )
 
 
@@ -360,14 +359,6 @@ class DeviceBar(NamedTuple):
     is_last: bool
 
 
-class ClassBar(NamedTuple):
-    """A class of devices by their load: name, length [%], number of devices."""
-
-    name: str
-    bar: float
-    text: str
-
-
 class LinkBar(NamedTuple):
     """A link: name, length [%], seconds as text, share of the period, whether that exceeds 1."""
 
@@ -394,7 +385,7 @@ class LoadCharts:
     @property
     def name_width(self) -> int:
         """Width of the column of names in characters; longer names are shortened."""
-        return min(max([6, *(len(bar.name) for bar in self.bars)]), 18)
+        return name_width(bar.name for bar in self.bars)
 
 
 def load_charts(plan: StreamPlan, period: Period, colours: Sequence[str]) -> LoadCharts:

@@ -11,11 +11,11 @@ from evener.arrays import FloatArray
 from evener.files.writing import write_text
 from evener.planning.stream import problem_of
 from evener.plans.stream_plan import StreamPlan
-from evener.reporting.bars import place
+from evener.reporting.bars import name_width, place
 from evener.reporting.certificates import MAX_ROWS, CertificateCell, CertificateColumn
 from evener.reporting.decisions import ticks
 from evener.reporting.html import render
-from evener.reporting.provenance import Provenance, ProvenanceRow, device_rows, option_rows
+from evener.reporting.provenance import provenance
 from evener.running.streams.processor import FilterTimes
 from evener.running.streams.program import StreamProgram
 from evener.running.streams.results import StreamRun
@@ -112,7 +112,6 @@ def write_stream_run(
     own = predicted_seconds(plan)
     stalls = _stalls(run, program, plan)
     processors, filters = _processor_bars(run, plan), _filter_bars(run, own)
-    versions = [ProvenanceRow(name, str(one) or NOTHING) for name, one in plan.versions.items()]
     page = render(
         "stream_run.html.j2",
         title=f"{program.name}: {verdict(run)}",
@@ -125,14 +124,14 @@ def write_stream_run(
         parts=PARTS,
         processors=processors,
         filters=filters,
-        name_width=min(max([6, *(len(one.name) for one in (*processors, *filters))]), 18),
+        name_width=name_width(one.name for one in (*processors, *filters)),
         timeline=_timeline(run),
         filter_columns=FILTER_COLUMNS,
         filter_rows=_filter_rows(run, own),
         n_channels=len(program.channels),
         channel_columns=CHANNEL_COLUMNS,
         channel_rows=_channel_rows(run, program, plan, stalls),
-        provenance=Provenance(option_rows(plan.options), versions, device_rows(plan.platform), []),
+        provenance=provenance(plan),
     )
     write_text(path, page)
 

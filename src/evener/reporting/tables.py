@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
@@ -131,14 +129,6 @@ def _ends(values: FloatArray) -> list[float]:
 
 def _range(ends: list[str]) -> str:
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
-
-
-Clock = Callable[[float], str]
-
-
-def clock_of(plan: Plan) -> Clock:
-    """Return a function that converts this plan's seconds to text; see Prediction.clock."""
-    return lambda seconds: plan.prediction.clock(float(seconds))
 
 
 def is_relative(plan: Plan) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans.tiling import Tiling
-from evener.reporting.marks import OUTLINE, PALETTE, block_colours
+from evener.reporting.marks import OUTLINE, PALETTE, block_colours, in_css
 from evener.reporting.plots import new_figure, save_figure, styled
 
 SIDE = 7.0  # [inches] of the longer side of the matrix
@@ -58,7 +58,7 @@ def _colours(tiling: Tiling, groups: Sequence[int] | None) -> list[str]:
         numbers = np.asarray(groups) % len(PALETTE)
     else:
         numbers = block_colours(tiling.k, *touching(tiling))
-    return ["#{:02x}{:02x}{:02x}".format(*PALETTE[number]) for number in numbers]
+    return in_css(numbers)
 
 
 def _fill(axes: Any, tiling: Tiling, names: Sequence[str], colours: list[str], unit: float) -> None:

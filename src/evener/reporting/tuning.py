@@ -11,7 +11,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.files.writing import write_text
-from evener.reporting.bars import place
+from evener.reporting.bars import name_width, place
 from evener.reporting.html import render
 from evener.reporting.run_supersteps import StepValues, SuperstepChart, step_chart
 from evener.reporting.runs import Bar
@@ -71,7 +71,7 @@ def write_tuning(
         figures=_figures(rounds[0], min(rounds, key=_seconds)),
         activities=[(name, MEANINGS[name]) for name in ACTIVITIES],
         rounds=[_section(i, one, longest) for i, one in enumerate(rounds)],
-        name_width=min(max(6, *map(len, names)), 18),
+        name_width=name_width(names),
         k=len(names),
     ))  # fmt: skip
 
