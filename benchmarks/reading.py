@@ -80,7 +80,7 @@ def measure(readers: dict[str, Callable[[], object]], runs: int) -> dict[str, di
 def parsed(path: Path) -> object:
     """What SciPy's reader does and no more: the rows and columns of all entries, in arrays."""
     source = Source(path, path.name, path.read_bytes(), sha256="not taken")
-    return matrixmarket.read_entries(source)
+    return matrixmarket.entries(source)
 
 
 def readers_of(

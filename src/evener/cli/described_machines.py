@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.files.writing import write_text
 from evener.io.machines.platforms import platform_to_toml, runs_of
-from evener.platforms.described import Described
+from evener.platforms.described import Described, described
 from evener.wording import plural, printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.computer import Computer, ComputerGpu
-    from evener.platforms.described import Described
     from evener.platforms.platform import Platform
 
 
@@ -70,11 +70,10 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 def describe_from(args: argparse.Namespace, out: Output) -> int:
     """Describe a machine and print or write it."""
-    from evener.files.writing import refuse_existing, refuse_unwritable
+    from evener.files.writing import refuse_existing
 
     if args.output is not None:
         refuse_existing([args.output], force=args.force)
-        refuse_unwritable(args.output)
     found = DESCRIBERS[args.machine_kind](args, out)
     if found is None:
         return 0  # rank 0 prints and writes for all ranks
@@ -107,7 +106,6 @@ def _result(found: Described) -> dict[str, object]:
 def _here_from(args: argparse.Namespace, out: Output) -> Described | None:
     from evener.measuring.machine import measured_platform
     from evener.measuring.this_computer import this_computer
-    from evener.platforms.described import described
     from evener.running.launching import n_ranks
 
     if args.files and args.measure:
@@ -133,8 +131,6 @@ def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Descri
 
     Returns the notes as the file's remarks.
     """
-    from dataclasses import replace
-
     for doubt in doubts:
         out.note(f"note: {doubt}")
     return replace(found, sources=(*found.sources, *doubts))
@@ -142,7 +138,6 @@ def _with_doubts(found: Described, doubts: Sequence[str], out: Output) -> Descri
 
 def _measured_ranks(out: Output) -> Described | None:
     from evener.measuring.machine import measured_ranks
-    from evener.platforms.described import Described
     from evener.running.launching import world
 
     comm = world()
@@ -160,9 +155,6 @@ def computer_of_files(files: Sequence[str]) -> Computer:
 
     Raises UsageError for two files of one kind, InputError for other files.
     """
-    from dataclasses import replace
-
-    from evener.errors import InputError
     from evener.files.opening import named, read_bytes
     from evener.io.machines import hwloc, nvidia_smi
     from evener.io.xml_tree import MOST_BYTES, outermost, xml_tree
@@ -202,7 +194,6 @@ def _slurm_from(args: argparse.Namespace, out: Output) -> Described:
     from evener.files.opening import named, read_bytes
     from evener.io.machines.scontrol import MOST_BYTES, nodes_of_scontrol
     from evener.measuring.this_computer import scontrol_text
-    from evener.platforms.described import described
 
     if args.file is not None and args.nodes is not None:
         raise UsageError("give either NODES, which scontrol describes, or --from FILE")

@@ -158,13 +158,8 @@ def equal_runs(keys: Sequence[Any]) -> list[tuple[int, int]]:
 def run_name(names: Sequence[str]) -> str:
     """Return the name of a run of equal devices: "gpu0 .. gpu3 (4 equal)"."""
     if len(names) == 1:
-        return safe(names[0])
-    return f"{safe(names[0])} .. {safe(names[-1])} ({len(names):,} equal)"
-
-
-def safe(name: str) -> str:
-    """Return a name with escapes for characters that control a terminal."""
-    return printable(name)
+        return printable(names[0])
+    return f"{printable(names[0])} .. {printable(names[-1])} ({len(names):,} equal)"
 
 
 class CurvedDevices(NamedTuple):

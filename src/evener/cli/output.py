@@ -124,9 +124,8 @@ class Output:
         if len(rows) > len(cut):
             more = f"... and {len(rows) - len(cut):,} more {what}".rstrip()
             cut.append([more, *[""] * (len(columns) - 1)])
-        shown = [[printable(c) if isinstance(c, str) else c for c in row] for row in cut]
         bold = sys.stdout.isatty() and _colours() is not None
-        for line in table_lines(columns, shown, self.width):
+        for line in table_lines(columns, cut, self.width):
             print(f"\x1b[1m{line.text}\x1b[0m" if bold and line.is_heading else line.text)  # noqa: T201
 
     @contextmanager

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
 
+from evener.wording import printable
+
 MIN_WIDTH = 20  # columns that any terminal is assumed to have
 USUAL_WIDTH = 80  # columns of a terminal that does not report them
 
@@ -148,10 +150,7 @@ def table_lines(
 
 def shown(cell: Any) -> str:
     """Return a cell as text: numbers with commas, unprintable characters escaped."""
-    text = cell if isinstance(cell, str) else f"{cell:,}"
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return printable(cell if isinstance(cell, str) else f"{cell:,}")
 
 
 def _columns(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[TableColumn]:

@@ -17,12 +17,12 @@ from evener.cli.described_machines import (
     add_slurm_arguments,
     describe_from,
 )
-from evener.cli.machines import checked_count, equal_runs, run_name, safe, speeds_of
+from evener.cli.machines import checked_count, equal_runs, run_name, speeds_of
 from evener.cli.parsing import sentence
 from evener.cli.table_layout import wrapped
 from evener.cli.values import not_negative, positive, positive_finite, refuse_outputs, sides
 from evener.errors import UsageError
-from evener.wording import microseconds, plural
+from evener.wording import microseconds, plural, printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -342,7 +342,7 @@ def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
     if platform.connections:
         links = root.add(plural(len(platform.connections), "link"))
         lines = (
-            f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}{_shared(c)}"
+            f"{' - '.join(map(printable, c.between))}: {link_text(c.link)}{_shared(c)}"
             for c in platform.connections
         )
         _add_some(links, lines, len(platform.connections), "links")
@@ -391,9 +391,9 @@ def device_text(devices: Sequence[Device]) -> str:
         if getattr(device, key) is not None
     ]
     if device.host_link is not None:
-        words.append(f"behind {safe(device.host)} ({link_text(device.host_link)})")
+        words.append(f"behind {printable(device.host)} ({link_text(device.host_link)})")
     words += _home_words(devices)
-    words += [f"{safe(key)} {value:,.6g}" for key, value in device.capabilities.items()]
+    words += [f"{printable(key)} {value:,.6g}" for key, value in device.capabilities.items()]
     return "  ".join(words)
 
 
@@ -428,7 +428,7 @@ def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: 
     _add_some(tree, (device_text(own[a:b]) for a, b in runs), len(runs), "groups of devices")
     for place, inside in list(below.items())[:MAX_LINES]:
         note = _level_note(platform, depth + 1)
-        branch = tree.add(f"{safe(place)}: {plural(len(inside), 'device')}{note}")
+        branch = tree.add(f"{printable(place)}: {plural(len(inside), 'device')}{note}")
         _fill(branch, platform, inside, depth + 1)
     if len(below) > MAX_LINES:
         tree.add(f"... and {len(below) - MAX_LINES:,} more places")
@@ -438,7 +438,7 @@ def _level_note(platform: Platform, depth: int) -> str:
     if depth >= len(platform.levels):
         return ""
     level = platform.levels[depth]
-    return f" ({safe(level.name)}: {link_text(level.link)}{_shared(level)})"
+    return f" ({printable(level.name)}: {link_text(level.link)}{_shared(level)})"
 
 
 def _shared(one: Level | Connection) -> str:

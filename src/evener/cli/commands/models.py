@@ -7,10 +7,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evener.cli.machines import MAX_ROWS, safe
+from evener.cli.machines import MAX_ROWS
 from evener.cli.values import refuse_picture
 from evener.errors import InputError, UsageError
-from evener.wording import NOTHING, count, duration, percent, plural
+from evener.wording import NOTHING, count, duration, percent, plural, printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -158,7 +158,7 @@ class CurveKind:
         if load is not None:
             added = f"{item.chosen.speed(load):,.6g}", duration(item.chosen.time(load))
         return [
-            safe(name),
+            name,
             count(len(device.samples)),
             f"{count(loads[0])} to {count(loads[-1])}",
             NOTHING if math.isinf(device.capacity) else count(device.capacity),
@@ -207,13 +207,13 @@ def _note_samples(device: DeviceSpeeds, out: Output) -> None:
     from evener.platforms.models.fitting import SLOWER
 
     if not device.samples:
-        out.note(f"note: {safe(device.name)} has no samples, and therefore no model")
+        out.note(f"note: {printable(device.name)} has no samples, and therefore no model")
     stopped = sum(sample.status == "slower" for sample in device.samples)
     if stopped:
         of = plural(len(device.samples), "sample")
         were = "was" if stopped == 1 else "were"
         out.note(
-            f"note: {safe(device.name)}: {stopped} of {of} {were} stopped "
+            f"note: {printable(device.name)}: {stopped} of {of} {were} stopped "
             f"before they were done; models count {SLOWER:g} times their seconds"
         )
 
@@ -249,7 +249,7 @@ class SurfaceKind:
             side = math.sqrt(load)
             added = f"{item.speed(side, side):,.6g}", duration(item.time(side, side))
         return [
-            safe(name),
+            name,
             *(f"{x.size}: {count(x[0])} to {count(x[-1])}" for x in (item.heights, item.widths)),
             NOTHING if math.isinf(item.capacity) else count(item.capacity),
             f"{item.speeds.min():,.6g}",

@@ -17,7 +17,6 @@ from evener.cli.machines import (
     curved_devices,
     equal_runs,
     run_name,
-    safe,
 )
 from evener.cli.options import option
 from evener.errors import UsageError
@@ -327,7 +326,7 @@ def _show_places(
     for place in places:
         size = int(found.sizes[place.devices].sum())
         last = float(found.seconds[place.devices].max())
-        rows.append([safe(place.name), len(place.devices), size, duration(last)])
+        rows.append([place.name, len(place.devices), size, duration(last)])
     out.table(["place", "devices", "size", "time"], rows, most=MAX_ROWS, what="places")
     pairs = zip(devices.models, found.sizes.tolist(), strict=True)
     speeds = [float(model.speed(float(size))) for model, size in pairs]
@@ -335,7 +334,7 @@ def _show_places(
     keys = list(zip(at, found.sizes.tolist(), speeds, found.seconds.tolist(), strict=True))
     runs = equal_runs(keys)
     cells = [
-        [run_name(devices.names[a:b]), safe(keys[a][0]), units(keys[a][1]),
+        [run_name(devices.names[a:b]), keys[a][0], units(keys[a][1]),
          f"{keys[a][2]:.6g}", duration(keys[a][3])]
         for a, b in runs
     ]  # fmt: skip
@@ -432,14 +431,14 @@ def _show_matrix(
     tiling = found.nodes
     sides = zip(tiling.height.tolist(), tiling.width.tolist(), strict=True)
     rows = [
-        [safe(node.name), len(node.devices), f"{height} x {width}", duration(own.makespan)]
+        [node.name, len(node.devices), f"{height} x {width}", duration(own.makespan)]
         for node, (height, width), own in zip(nodes, sides, found.slices, strict=True)
     ]
     out.table(["node", "devices", "blocks", "time"], rows, most=MAX_ROWS, what="nodes")
     seconds = [s for own in found.slices for s in own.seconds.tolist()]
     order = [(i, node.name) for node in nodes for i in node.devices]
     cells = [
-        [devices.names[i], safe(name), f"{end - top:,} x {right - left:,}", duration(time)]
+        [devices.names[i], name, f"{end - top:,} x {right - left:,}", duration(time)]
         for (i, name), (top, end, left, right), time in zip(order, spans, seconds, strict=True)
     ]
     out.table(["device", "node", "entries", "time"], cells, most=MAX_ROWS, what="devices")

@@ -15,13 +15,12 @@ from evener.cli.machines import (
     MachineOptions,
     add_machine_options,
     curved_devices,
-    safe,
 )
 from evener.cli.options import add_options, option, options_from
 from evener.cli.values import count, refuse_outputs, refuse_picture, sides
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
-from evener.wording import time_of, units
+from evener.wording import printable, time_of, units
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -250,10 +249,10 @@ def _show(devices: _Devices, tiled: Tiled, out: Output) -> None:
     for i, name in enumerate(names):
         numbers = [f"{int(column[i]):,}" for column in whole]
         target = units(round(float(tiled.targets[i]), 2))
-        rows.append([safe(name), *numbers, target, time_of(float(tiled.seconds[i]), ideal)])
+        rows.append([name, *numbers, target, time_of(float(tiled.seconds[i]), ideal)])
     columns = ["device", "top", "left", "height", "width", "blocks", "target", "time"]
     out.table(columns, rows, most=MAX_ROWS, what="devices")
-    if picture := drawn(tiling, [safe(name) for name in names]):
+    if picture := drawn(tiling, [printable(name) for name in names]):
         out.say(picture, verbatim=True)
     for note in tiled.notes:
         out.say(note)

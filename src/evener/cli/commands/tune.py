@@ -112,12 +112,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.integrations.launching.launchers import is_launcher
     from evener.io.machines.speeds import write_speeds
     from evener.io.plans.plan import read_plan, write_plan
-    from evener.plans.plan import Plan
 
     options = _options_from(args)
     plan = read_plan(options.plan)
-    if not isinstance(plan, Plan):
-        raise UsageError("is not a plan of vertices, which tune needs", file=options.plan)
     if plan.options.get("sliced") is not None:
         raise UsageError(
             "was made slice by slice; tune plans again in memory only",

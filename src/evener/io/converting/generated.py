@@ -40,12 +40,15 @@ class Working(NamedTuple):
     progress: Progress | None = None
 
 
+USUAL = Working()
+
+
 def grid_to_csr(
     target: str | Path,
     shape: Sequence[int],
     *,
     triangulated: bool = False,
-    work: Working | None = None,
+    work: Working = USUAL,
 ) -> tuple[int, int]:
     """Write the graph that `grid` returns; return the numbers of vertices and edges."""
     n = check_shape(shape, triangulated=triangulated)
@@ -83,7 +86,7 @@ def rmat_to_csr(
     b: float = 0.19,
     c: float = 0.19,
     *,
-    work: Working | None = None,
+    work: Working = USUAL,
 ) -> tuple[int, int]:
     """Write the graph that `rmat` returns; return the numbers of vertices and edges.
 
@@ -93,14 +96,13 @@ def rmat_to_csr(
     n, count = drawn(scale, edge_factor)
     check_shares(a, b, c)
     refuse_unwritable(target)
-    memory = MEMORY if work is None else work.memory
     tell = _told(work, "writing an R-MAT graph")
     tell("numbering vertices", 0.0)
     label = rmat_labels(scale, count, seed)
     rng = random_source(seed)
     try:
         with Spool(folder_of(Path(target))) as spool:
-            buckets = RowBuckets(n, 2 * count, spool, memory=memory)
+            buckets = RowBuckets(n, 2 * count, spool, memory=work.memory)
             for first in range(0, count, EDGES):
                 step = f"pass 1 of 2: drawing edges, {first:,} of {count:,}"
                 tell(step, _DRAWING * first / count)
@@ -127,7 +129,7 @@ def rgg_to_csr(
     dim: int = 2,
     degree: float = 12.0,
     *,
-    work: Working | None = None,
+    work: Working = USUAL,
 ) -> tuple[int, int]:
     """Write the graph that `rgg` returns; return the numbers of vertices and edges.
 
@@ -140,8 +142,7 @@ def rgg_to_csr(
     tell("pass 1 of 2: drawing points", 0.0)
     try:
         with Spool(folder_of(Path(target))) as spool:
-            memory = MEMORY if work is None else work.memory
-            graph = GeometricGraph(n, seed, dim, degree, spool, memory)
+            graph = GeometricGraph(n, seed, dim, degree, spool, work.memory)
             some = CsrLayout(n, 2, dimension=dim)  # the number of arcs is known only later
             with csr_written(target, some) as writer:
                 lists = ListsWriter(writer, spool)
@@ -160,8 +161,8 @@ def rgg_to_csr(
     return n, lists.arcs // 2
 
 
-def _told(work: Working | None, what: str) -> Progress:
-    return LoggedSteps(what) if work is None or work.progress is None else work.progress
+def _told(work: Working, what: str) -> Progress:
+    return work.progress or LoggedSteps(what)
 
 
 # For each family of `evener generate`: the function that writes its graphs while generating.

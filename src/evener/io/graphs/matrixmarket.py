@@ -93,12 +93,6 @@ def _stored(source: Source, head: MatrixHeader, *, with_values: bool) -> _Entrie
     return _entries(source, head, with_values=with_values)
 
 
-def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the rows and columns, from 0, of the entries of a coordinate file, as stored."""
-    rows, columns, _ = _entries(source, header_of(source), with_values=False)
-    return rows, columns
-
-
 def read_dense(source: Source) -> FloatArray:
     """Return the dense matrix of an array file; raise InputError for any other file."""
     head = header_of(source)

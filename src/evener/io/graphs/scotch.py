@@ -65,7 +65,6 @@ def read(source: Source) -> Graph:
 
 def _header(source: Source) -> tuple[tuple[int, int, int, int], str, int, int]:
     """Return (version, n, arcs, base), the flags, and the offsets of counts and first vertex."""
-    numbers: list[int] = []
     fields: list[bytes] = []
     offset = body = 0
     for at, line in text.lines(source):

@@ -29,7 +29,7 @@ MOST_NODE_GPUS = 1024
 MOST_SOCKETS = 1024
 MOST_NAMED = 20  # max. omitted nodes that are listed by name
 HIDDEN_MB = 1  # RealMemory of a node whose memory is not configured
-MIB, GIB = 2.0**20, 2.0**30
+MIB = 2.0**20
 # States in which a node accepts no work. A powered-down node does: Slurm starts it.
 OUT = frozenset(
     (

@@ -424,7 +424,7 @@ def _read_4(source: Source, sections: dict[str, tuple[int, int]], names: bytes) 
     nodes = _nodes_4(opened(source, "Nodes", sections))
     reader = opened(source, "Elements", sections)
     blocks = []
-    for _ in range(_count_of_blocks(reader, 20)):
+    for _ in range(_count_of_blocks(reader)):
         dim, tag, number = reader.numbers("i", 3)
         n, size = reader.numbers("q", 1)[0], _size(source, number)
         rows = reader.take("q", n * (size + 1)).reshape(n, size + 1)
@@ -439,17 +439,17 @@ def opened(source: Source, name: str, sections: dict[str, tuple[int, int]]) -> _
     return _Reader(source, name, (stop if end_of_line < 0 else end_of_line + 1, stop))
 
 
-def _count_of_blocks(reader: _Reader, least: int) -> int:
-    """Return the number of blocks, after checking it; each has at least `least` bytes."""
+def _count_of_blocks(reader: _Reader) -> int:
+    """Return the number of blocks, after checking it; each has at least 20 bytes."""
     count = reader.numbers("q", 4)[0]
-    if not 0 <= count <= (reader.stop - reader.at) // least:
+    if not 0 <= count <= (reader.stop - reader.at) // 20:
         raise reader.source.error(f"${reader.name} declares {count:,} blocks, but ends early")
     return count
 
 
 def _nodes_4(reader: _Reader) -> tuple[IntVector, FloatArray]:
     tags, points = [np.empty(0, np.int64)], [np.empty((0, 3))]
-    for _ in range(_count_of_blocks(reader, 20)):
+    for _ in range(_count_of_blocks(reader)):
         dim, _, parametric = reader.numbers("i", 3)
         n = reader.numbers("q", 1)[0]
         width = 3 + (dim if parametric and 0 <= dim <= 3 else 0)

@@ -128,7 +128,7 @@ def exodus(path: str) -> Any:
         points = np.column_stack([file.values(name) for name in axes])
     n = sum(name.startswith("connect") and name[7:].isdigit() for name in file.names)
     ids = file.values("eb_prop1") if "eb_prop1" in file.names else np.arange(1, n + 1)
-    cells, blocks, numbers = [], [], []
+    cells, blocks = [], []
     for i in range(1, n + 1):
         name = str(file.attribute(f"connect{i}", "elem_type") or "").upper()
         nodes = np.asarray(file.values(f"connect{i}"))
@@ -143,7 +143,6 @@ def exodus(path: str) -> Any:
             shape = "triangle" if name.startswith("SHELL") and nodes.shape[1] == 3 else shapes[0]
             cells.append(_block(shape, nodes - 1))
         blocks.append(np.full(len(cells[-1].data), int(ids[i - 1])))
-        numbers.append(i)
     data = {"block": blocks} if len(blocks) > 1 else {}
     notes: list[str] = []
     data |= _exodus_fields(file, [len(block.data) for block in cells], notes)
