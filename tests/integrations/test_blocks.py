@@ -9,8 +9,8 @@ import pytest
 import evener as ev
 from evener.errors import InputError, UsageError
 from evener.graphs.generating.grid import grid
-from evener.integrations.blocks import RankBlocks, blocks_of
-from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+from evener.integrations.blocks import RankBlocks, blocks_of, refuse_other_cut
+from evener.integrations.ranks import local_blocks, shared_blocks
 from tests.integrations.one_rank import OneRank
 from tests.io import mesh_samples as samples
 

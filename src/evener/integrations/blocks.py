@@ -19,6 +19,12 @@ from evener.graphs.mesh import Mesh
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 
+PLAN_THE_FILE_READ = (
+    "Plan the file that the program reads, with cells in the program's order: the program may have "
+    "sorted cells by type. If the plan does not count facets, as for graphs with weights, "
+    "compare_cut=False skips this check."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class RankBlocks:
@@ -157,16 +163,33 @@ def n_devices(blocks: RankBlocks) -> int:
     return blocks.k if blocks.k is not None else int(blocks.part.max(initial=0)) + 1
 
 
+def another_file(blocks: RankBlocks, file: str | Path) -> InputError:
+    """Return the error for a file that is not the one that the plan was made from."""
+    return InputError(
+        "is not the file that the plan was made from (SHA-256)",
+        file=file,
+        hint=f"The plan was made from {', '.join(blocks.inputs)}.",
+    )
+
+
 def refuse_other_order(blocks: RankBlocks, mesh: Mesh, what: str, hint: str) -> None:
     """Raise InputError if a mesh has another number of facets between blocks than the plan.
 
     mesh: the program's mesh, with as many cells as the plan; what: its name in errors. If only
     blocks are known, and thus no edge cut, nothing is compared.
     """
-    if blocks.cut is None:
-        return
-    found = facets_between(blocks, mesh)
-    if found != blocks.cut:
+    if blocks.cut is not None:
+        refuse_other_cut(blocks, facets_between(blocks, mesh), what, hint)
+
+
+def refuse_other_cut(
+    blocks: RankBlocks, found: int, what: str, hint: str = PLAN_THE_FILE_READ
+) -> None:
+    """Raise InputError if a mesh has another number of facets between blocks than the plan.
+
+    found: facets between cells of different blocks in `what`, the same number on all ranks.
+    """
+    if blocks.cut is not None and found != blocks.cut:
         raise InputError(
             f"{what} has {found:,} facets between the plan's blocks, but the plan counts "
             f"{blocks.cut:,.0f}: its cells are in another order than in the planned file",

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector, Part
 from evener.errors import InputError, UsageError
-from evener.integrations.blocks import BlocksLike
+from evener.integrations.blocks import BlocksLike, refuse_other_cut
 from evener.integrations.packages import package
-from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+from evener.integrations.ranks import local_blocks, shared_blocks
 
 GHOST_MODES = ("none", "shared_facet")
 

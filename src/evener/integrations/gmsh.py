@@ -24,6 +24,7 @@ from evener.graphs.polymesh import PolyMesh
 from evener.integrations.blocks import (
     BlocksLike,
     RankBlocks,
+    another_file,
     blocks_of_cells,
     n_devices,
     refuse_other_order,
@@ -94,10 +95,7 @@ def _tags_in(path: str | Path, blocks: RankBlocks, model: GmshElements) -> IntVe
         hint = "Save it with gmsh -save -format msh41, and plan that file."
         raise InputError("is not a .msh file that Evener reads", file=path, hint=hint)
     if blocks.inputs and source.sha256 not in blocks.inputs.values():
-        hint = f"The plan was made from {', '.join(blocks.inputs)}."
-        raise InputError(
-            "is not the file that the plan was made from (SHA-256)", file=path, hint=hint
-        )
+        raise another_file(blocks, path)
     tags: IntVector = found.tags[found.is_cell]
     if not np.array_equal(_sorted_cells(found), _sorted_cells(model)):
         raise InputError(

@@ -21,9 +21,9 @@ import numpy as np
 
 from evener.arrays import IntVector, Part
 from evener.errors import InputError, UsageError
-from evener.integrations.blocks import BlocksLike, RankBlocks
+from evener.integrations.blocks import BlocksLike, RankBlocks, refuse_other_cut
 from evener.integrations.packages import package
-from evener.integrations.ranks import local_blocks, refuse_other_cut, shared_blocks
+from evener.integrations.ranks import local_blocks, shared_blocks
 from evener.integrations.requests import ExportFiles, ExportRequest, one_file
 from evener.plans.contiguous import contiguous
 

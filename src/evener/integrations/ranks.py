@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from evener.errors import EvenerError, InputError, ToolError, UsageError
-from evener.integrations.blocks import BlocksLike, RankBlocks, blocks_of
+from evener.integrations.blocks import BlocksLike, RankBlocks, another_file, blocks_of
 from evener.io.sources import open_source
 from evener.wording import plural
 
@@ -84,21 +84,6 @@ def local_blocks(
     return blocks, sum(counts[: comm.rank])
 
 
-def refuse_other_cut(blocks: RankBlocks, found: int, what: str) -> None:
-    """Raise InputError if a mesh has another number of facets between blocks than the plan.
-
-    found: facets between cells of different blocks in `what`, the same number on all ranks.
-    """
-    if blocks.cut is not None and found != blocks.cut:
-        raise InputError(
-            f"{what} has {found:,} facets between the plan's blocks, but the plan counts "
-            f"{blocks.cut:,.0f}: its cells are in another order than in the planned file",
-            hint="Plan the file that the program reads, with cells in the program's order: the "
-            "program may have sorted cells by type. If the plan does not count facets, as for "
-            "graphs with weights, compare_cut=False skips this check.",
-        )
-
-
 def _refuse_others(blocks: RankBlocks, n: int | None, *, cells: bool) -> None:
     """Raise InputError for a plan of another number of vertices, or of points instead of cells."""
     if cells and blocks.by != "cells":
@@ -140,16 +125,8 @@ def _refuse_other_file(blocks: RankBlocks, file: str | Path) -> None:
     sha256 = open_source(file).sha256
     beside = {name: known for name, known in blocks.inputs.items() if known != sha256}
     if len(beside) == len(blocks.inputs):
-        raise _another(blocks, file)
+        raise another_file(blocks, file)
     for name, known in beside.items():
         path = Path(file).parent / name
         if path.exists() and open_source(path).sha256 != known:
-            raise _another(blocks, path)
-
-
-def _another(blocks: RankBlocks, file: str | Path) -> InputError:
-    return InputError(
-        "is not the file that the plan was made from (SHA-256)",
-        file=file,
-        hint=f"The plan was made from {', '.join(blocks.inputs)}.",
-    )
+            raise another_file(blocks, path)

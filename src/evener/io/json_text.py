@@ -50,6 +50,11 @@ def dumps(value: Any) -> str:
     return json.dumps(value, indent=1, allow_nan=False, default=_plain)
 
 
+def finite_or_none(value: float) -> float | None:
+    """Return a number that JSON can hold: None if it is not finite."""
+    return float(value) if math.isfinite(value) else None
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()

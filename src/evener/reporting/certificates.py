@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evener.arrays import IntArray
+from evener.io.json_text import finite_or_none
 from evener.plans.plan import IN_SLICES, Plan
 from evener.reporting.tables import off_targets
 from evener.wording import count, memory, signed_percent
@@ -90,10 +91,10 @@ def certificate_rows(plan: Plan) -> list[list[CertificateCell]]:
                 CertificateCell(
                     count(float(certificate.weights[b])), float(certificate.weights[b])
                 ),
-                CertificateCell(signed_percent(float(off[b])), _finite(off[b])),
+                CertificateCell(signed_percent(float(off[b])), finite_or_none(off[b])),
                 *_further(plan, b),
                 CertificateCell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
-                CertificateCell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
+                CertificateCell(memory(float(contract.caps[b])), finite_or_none(contract.caps[b])),
                 *(CertificateCell(f"{int(values[b]):,}", int(values[b])) for values in whole),
                 CertificateCell(clock(ends[b]), float(ends[b])),
             ]
@@ -111,7 +112,7 @@ def _further(plan: Plan, b: int) -> list[CertificateCell]:
             CertificateCell(count(_round(one.targets[b])), float(one.targets[b])),
             CertificateCell(count(float(one.high[b])), float(one.high[b])),
             CertificateCell(count(weight), weight),
-            CertificateCell(signed_percent(float(off[b, i + 1])), _finite(off[b, i + 1])),
+            CertificateCell(signed_percent(float(off[b, i + 1])), finite_or_none(off[b, i + 1])),
         ]
     return cells
 
@@ -180,7 +181,3 @@ def in_pieces(plan: Plan) -> str:
 def _round(target: float) -> float:
     """Return a target without the decimals that are rounding errors."""
     return round(float(target), 4) if target < 100 else round(float(target), 1)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.judged import finite
 from evener.cli.machines import MAX_ROWS
 from evener.measuring.kernels import unit_of
 from evener.measuring.outcomes import BUSY, Gap
@@ -278,9 +279,9 @@ def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
                     "device": link.name,
                     "ends": link.many,
                     "alpha": link.fitted.link.alpha,
-                    "alpha_half_width": _finite(link.fitted.alpha_half),
+                    "alpha_half_width": finite(link.fitted.alpha_half),
                     "beta": link.fitted.link.beta,
-                    "beta_half_width": _finite(link.fitted.beta_half),
+                    "beta_half_width": finite(link.fitted.beta_half),
                     "samples": [
                         {"load": s.load, "seconds": s.seconds, "half_width": s.half_width}
                         for s in link.fitted.samples
@@ -290,7 +291,3 @@ def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
             ],
         }
     )
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

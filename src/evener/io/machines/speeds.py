@@ -191,11 +191,6 @@ def _statuses(value: Any) -> list[str] | None:
     return value if isinstance(value, list) and all(s in STATUSES for s in value) else None
 
 
-def name_of(value: Any) -> str | None:
-    """Accept a text that is not empty."""
-    return value if isinstance(value, str) and value else None
-
-
 def capacity_of(value: Any) -> float | None:
     """Accept a number above zero."""
     # An explicit infinite capacity is the same as no capacity.
@@ -216,7 +211,7 @@ def _notes(value: Any) -> dict[str, Any] | None:
 
 
 _DEVICE: tables.Spec = {
-    "name": (name_of, "a text that is not empty", True),
+    "name": (tables.text, "a text that is not empty", True),
     "samples": (_samples, "a list of pairs [load, seconds]", True),
     "capacity": (capacity_of, "a number above zero", False),
     "fixed_seconds": (_seconds_of, "a number of seconds, zero or above", False),

@@ -24,7 +24,7 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.io.machines import toml_tables as tables
-from evener.io.machines.speeds import capacity_of, name_of, numbers
+from evener.io.machines.speeds import capacity_of, numbers
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_number, toml_text
 from evener.platforms.models.fitting import SpeedSurface
 
@@ -137,7 +137,7 @@ def _rows(value: Any) -> list[list[float]] | None:
 
 _MATRIX = (_rows, "a list of rows of numbers", False)
 _SURFACE: tables.Spec = {
-    "name": (name_of, "a text that is not empty", True),
+    "name": (tables.text, "a text that is not empty", True),
     "heights": (numbers, "a list of numbers", True),
     "widths": (numbers, "a list of numbers", True),
     "seconds": _MATRIX,

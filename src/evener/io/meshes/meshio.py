@@ -26,7 +26,7 @@ from evener.graphs.foreign import MeshioMesh
 from evener.graphs.mesh import Fields, Mesh, graph_by_faces
 from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio_child
-from evener.io.meshes.rows import make_mesh, note_unused, ragged
+from evener.io.meshes.rows import make_mesh, note_left_out, note_unused, ragged
 from evener.io.sources import Source
 
 # meshlane's format name by suffix; formats that Evener reads itself are not listed.
@@ -240,11 +240,7 @@ def make_polymesh(
     """
     solid = is_polyhedral(kinds) | (DIM[kinds] == 3)
     if not solid.all():
-        left_out = int(np.count_nonzero(~solid))
-        cells = "cells" if left_out > 1 else "cell"
-        source.notes.append(
-            f"{left_out:,} {cells} of lower dimension, such as boundaries, left out."
-        )
+        note_left_out(source, solid)
     first = np.cumsum(counts) - counts
     cell_of, sizes, nodes = [], [], []
     number = np.cumsum(solid) - 1  # number of each cell among the solid ones

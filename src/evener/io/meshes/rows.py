@@ -15,6 +15,7 @@ from evener.graphs.mesh import Fields, Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io import text
 from evener.io.sources import Source
+from evener.wording import plural
 
 _GAPLESS = 2.0**53  # a double represents every whole number up to here
 _FLAT = 1e-12  # max. variation of a flat mesh's third coordinate, relative to its extent
@@ -161,6 +162,12 @@ def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np
     return np.asarray(order[at], np.int64)
 
 
+def note_left_out(source: Source, keep: npt.NDArray[np.bool_]) -> None:
+    """Add a note on the cells that are not kept: those of lower dimensions."""
+    cells = plural(int(np.count_nonzero(~keep)), "cell")
+    source.notes.append(f"{cells} of lower dimension, such as boundaries, left out.")
+
+
 def make_mesh(
     source: Source,
     points: npt.NDArray[Any],
@@ -181,11 +188,7 @@ def make_mesh(
     keep = dims == dims.max()
     fields = dict(cell_data or {})
     if not keep.all():
-        left_out = int(np.count_nonzero(~keep))
-        cells = "cells" if left_out > 1 else "cell"
-        source.notes.append(
-            f"{left_out:,} {cells} of lower dimension, such as boundaries, left out."
-        )
+        note_left_out(source, keep)
         corners = corners[np.repeat(keep, counts)]
         counts, kinds = counts[keep], kinds[keep]
         fields = {name: values[keep] for name, values in fields.items()}

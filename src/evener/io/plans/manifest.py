@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evener.arrays import as_integers, as_numbers
 from evener.errors import InputError
+from evener.io.json_text import finite_or_none
 from evener.io.machines.platform_dicts import platform_from_dict, platform_to_dict
 from evener.plans.partition import Contract, Further, MappingScore, Partition
 from evener.plans.partition import Mapping as BlockMapping
@@ -66,7 +67,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
             "total_volume": judged.total_volume,
             "max_volume": judged.max_volume,
             "boundary": judged.boundary,
-            "imbalance": _finite(judged.imbalance),
+            "imbalance": finite_or_none(judged.imbalance),
         },
         "mapping": None if plan.mapping is None else mapping_to_dict(plan.mapping),
         "stages": [asdict(stage) for stage in plan.stages],
@@ -99,9 +100,9 @@ def contract_to_dict(contract: Contract) -> dict[str, Any]:
         "target": contract.targets.tolist(),
         "low": contract.low.tolist(),
         "high": contract.high.tolist(),
-        "cap": [_finite(cap) for cap in contract.caps.tolist()],
+        "cap": [finite_or_none(cap) for cap in contract.caps.tolist()],
         "may_be_unused": contract.may_be_unused,
-        "makespan": _finite(contract.makespan),
+        "makespan": finite_or_none(contract.makespan),
         **({"further": further} if further else {}),
     }
 
@@ -110,10 +111,6 @@ def mapping_to_dict(mapping: BlockMapping) -> dict[str, Any]:
     """Return the device of each of the partitioner's blocks, and the scores before and after."""
     scores = {name: asdict(getattr(mapping, name)) for name in ("before", "after")}
     return {"device": mapping.device.tolist(), **scores}
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
 
 
 _NUMBER = (int, float)
