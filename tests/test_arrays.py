@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.arrays import as_array, as_integers, as_numbers, as_weights
+from evener.arrays import as_array, as_integers, as_numbers, as_weights, offsets_of, ragged
 from evener.errors import InputError
 
 
@@ -104,3 +104,19 @@ def test_ragged_lists():
 def test_short_floats_are_whole_numbers_too():
     """2^63 has no form in float16: asking in it would overflow."""
     assert as_integers(np.array([0, 3, 2048], np.float16), "x").tolist() == [0, 3, 2048]
+
+
+@pytest.mark.parametrize(
+    ("first", "counts", "offsets", "indices"),
+    [
+        ([], [], [0], []),
+        ([7], [0], [0, 0], []),
+        ([5, 0, 2], [2, 0, 3], [0, 2, 2, 5], [5, 6, 2, 3, 4]),
+    ],
+)
+def test_lists_one_after_the_other(first, counts, offsets, indices):
+    for dtype in (np.int32, np.int64):
+        lengths = np.array(counts, dtype)
+        found = offsets_of(lengths), ragged(np.array(first, dtype), lengths)
+        assert [array.tolist() for array in found] == [offsets, indices]
+        assert all(array.dtype == np.int64 for array in found)

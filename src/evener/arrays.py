@@ -1,4 +1,7 @@
-"""Array types, and checks that convert users' arguments to arrays that kernels accept."""
+"""Array types, checks that convert users' arguments to arrays that kernels accept, and indices.
+
+The indices are those of lists of different lengths, which one array contains one after the other.
+"""
 
 from __future__ import annotations
 
@@ -92,6 +95,21 @@ def flags_of(vertices: IntVector, n: int) -> BoolArray:
     flags = np.zeros(n, np.bool_)
     flags[vertices] = True
     return flags
+
+
+def offsets_of(counts: IntArray) -> IntVector:
+    """Return the offsets (c + 1,) of consecutive lists with these lengths (c,)."""
+    offsets = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def ragged(first: IntArray, counts: IntArray) -> IntVector:
+    """Return first[i], first[i] + 1, ... (counts[i] numbers) for every i, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if ends.size else 0
+    found: IntVector = np.repeat(first - (ends - counts), counts) + np.arange(total)
+    return found
 
 
 def _of_rank(array: npt.NDArray[Any], name: str, ndim: int) -> npt.NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, IntArray, Part
+from evener.arrays import BoolArray, IntArray, Part, offsets_of
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 
@@ -59,7 +59,7 @@ class MeshPieces:
         sizes = np.diff(self.mesh.offsets)[cells]
         corners = self.mesh.corners[_runs(self.mesh.offsets[cells], sizes)]
         points, local = np.unique(corners, return_inverse=True)
-        mesh = Mesh(self.mesh.points[points], _offsets(sizes), local, self.mesh.kinds[cells])
+        mesh = Mesh(self.mesh.points[points], offsets_of(sizes), local, self.mesh.kinds[cells])
         return MeshPiece(mesh, cells, points)
 
     def _polyhedra(self, mesh: PolyMesh, block: int, cells: IntArray) -> MeshPiece:
@@ -71,7 +71,7 @@ class MeshPieces:
         owner = np.searchsorted(cells, cell)
         neighbour = np.searchsorted(cells, mesh.neighbour[face[inside]])
         return MeshPiece(
-            PolyMesh(mesh.points[points], _offsets(sizes), local, owner, neighbour), cells, points
+            PolyMesh(mesh.points[points], offsets_of(sizes), local, owner, neighbour), cells, points
         )
 
     @cached_property
@@ -96,10 +96,6 @@ class MeshPieces:
         sides = _Sides(self.part[cell], face, cell, flipped, inside[face])
         order = np.lexsort((face, ~sides.inside, sides.block))
         return _Sides(*(array[order] for array in sides))
-
-
-def _offsets(sizes: IntArray) -> IntArray:
-    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def _runs(first: IntArray, sizes: IntArray, backwards: BoolArray | None = None) -> IntArray:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from evener.arrays import IntVector, Part
+from evener.arrays import IntVector, Part, offsets_of, ragged
 from evener.errors import InputError, UsageError
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
@@ -111,9 +111,7 @@ def _sorted_cells(elements: GmshElements) -> IntVector:
     cells = np.flatnonzero(elements.is_cell)
     order = cells[np.argsort(elements.tags[cells], kind="stable")]
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
-    ends = np.cumsum(sizes)
-    index = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
-    nodes = elements.node_tags[elements.corners[index]]
+    nodes = elements.node_tags[elements.corners[ragged(starts, sizes)]]
     columns: IntVector = np.concatenate([elements.tags[order], sizes, nodes])
     return columns
 
@@ -153,9 +151,8 @@ def _mesh_of(model: GmshElements) -> Mesh:
     """Return the cells of a model."""
     cells = model.is_cell
     types = model.types[cells]
-    offsets = np.zeros(types.size + 1, np.int64)
-    np.cumsum(SIZES[types], out=offsets[1:])
     corners = model.corners[np.repeat(cells, SIZES[model.types])]
+    offsets = offsets_of(SIZES[types])
     return Mesh(model.points, offsets, in_vtk_order(corners, types), VTK_KINDS[types])
 
 
@@ -238,11 +235,9 @@ def divided(elements: GmshElements, part: Part) -> tuple[GmshElements, int]:
 def _points_of(elements: GmshElements, some: IntVector) -> csr_array:
     """Return a matrix with a one for each point (column) of some elements (rows)."""
     sizes = SIZES[elements.types[some]]
-    offsets = np.zeros(some.size + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    index = np.repeat(elements.starts[some] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    shape = (some.size, len(elements.points))
-    return csr_array((np.ones(index.size, np.int64), elements.corners[index], offsets), shape=shape)
+    points = elements.corners[ragged(elements.starts[some], sizes)]
+    entries = np.ones(points.size, np.int64), points, offsets_of(sizes)
+    return csr_array(entries, shape=(some.size, len(elements.points)))
 
 
 def _take_lowest(partitions: IntVector, some: IntVector, shared: csr_array, part: Part) -> int:

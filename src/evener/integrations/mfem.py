@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evener.arrays import Part
+from evener.arrays import Part, offsets_of
 from evener.errors import UsageError
 from evener.files.writing import write_together
 from evener.graphs.mesh import Mesh
@@ -93,8 +93,7 @@ def _mesh_of(mesh: Any) -> Mesh:
     """Return the elements of an mfem.Mesh by their vertices, without points of higher order."""
     kinds = _VTK[[mesh.GetElementBaseGeometry(i) for i in range(mesh.GetNE())]]
     corners = [mesh.GetElementVertices(i) for i in range(mesh.GetNE())]
-    offsets = np.zeros(len(corners) + 1, np.int64)
-    np.cumsum([len(one) for one in corners], out=offsets[1:])
+    offsets = offsets_of(np.array([len(one) for one in corners], np.int64))
     return Mesh(np.zeros((mesh.GetNV(), 0)), offsets, np.concatenate(corners), kinds)
 
 

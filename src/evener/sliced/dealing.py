@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntVector
+from evener.arrays import IntVector, offsets_of
 from evener.errors import InputError
 from evener.graphs.graph_checks import index_type
 from evener.running.comm import Comm
@@ -110,7 +110,7 @@ class Dealing:
         """
         degrees = np.diff(xadj)
         most = max(self.comm.allgather(int(degrees.max(initial=0))))
-        own = _offsets(self.there(degrees.astype(np.min_scalar_type(most))))
+        own = offsets_of(self.there(degrees.astype(np.min_scalar_type(most))))
         sent = _by_rank(degrees[self.order] if self.order.size else degrees, self.sent)
         came = np.array(self.comm.exchange(sent.tolist()), np.int64)
         return own, [self._entries(xadj, own, one, sent, came) for one in entries]
@@ -147,14 +147,8 @@ def bounds_of(ranks: int, n: int) -> IntVector:
     return slice_ends(n)[[*(share_of(rank, ranks).start for rank in range(ranks)), N_SLICES]]
 
 
-def _offsets(degrees: IntVector) -> IntVector:
-    offsets = np.zeros(degrees.size + 1, np.int64)
-    np.cumsum(degrees, out=offsets[1:])
-    return offsets
-
-
 def _by_rank(values: IntVector, counts: IntVector) -> IntVector:
     """Return the sum of values of each rank; counts[r] (ranks,) consecutive values are rank r's."""
-    sums, ends = _offsets(values), np.concatenate([[0], np.cumsum(counts)])
+    sums, ends = offsets_of(values), np.concatenate([[0], np.cumsum(counts)])
     found: IntVector = np.diff(sums[ends])
     return found

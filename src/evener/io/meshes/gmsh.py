@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, IntVector
+from evener.arrays import FloatArray, IntArray, IntVector, ragged
 from evener.errors import InputError
 from evener.graphs.cell_kernels import BASE, CORNERS
 from evener.graphs.mesh import Mesh
@@ -36,7 +36,7 @@ from evener.io.meshes.gmsh_elements import (
     once,
     places,
 )
-from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 
 _MARK = re.compile(rb"^[ \t]*\$(\w+)[ \t\r]*$", re.MULTILINE)

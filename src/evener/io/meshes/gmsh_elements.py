@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, IntVector
+from evener.arrays import FloatArray, IntArray, IntVector, offsets_of
 from evener.errors import InputError
 from evener.graphs.cell_kernels import DIM
 from evener.graphs.mesh import Mesh, cells_called
@@ -132,9 +132,7 @@ class GmshElements:
     @property
     def starts(self) -> IntVector:
         """The offset of each element's corners, (e + 1,)."""
-        starts = np.zeros(self.types.size + 1, np.int64)
-        np.cumsum(SIZES[self.types], out=starts[1:])
-        return starts
+        return offsets_of(SIZES[self.types])
 
 
 def once(source: Source, elements: GmshElements) -> GmshElements:

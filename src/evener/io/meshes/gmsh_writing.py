@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntVector
+from evener.arrays import FloatArray, IntVector, ragged
 from evener.io.meshes.gmsh_elements import DIMS, SIZES, Entity, GmshElements
 
 _AT_ONCE = 2**16  # elements or points converted to text at a time
@@ -177,10 +177,8 @@ def _node_blocks(elements: GmshElements, pieces: _Pieces) -> Iterator[bytes]:
     home = np.full(count, pieces.tag.size - 1)  # default, for points without an element
     order = np.argsort(-pieces.which, kind="stable")  # pieces are sorted by dimension
     sizes, starts = SIZES[elements.types[order]], elements.starts[order]
-    ends = np.cumsum(sizes)
-    index = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1])
     # If a corner is assigned several times, the last one counts.
-    home[elements.corners[index]] = np.repeat(pieces.which[order], sizes)
+    home[elements.corners[ragged(starts, sizes)]] = np.repeat(pieces.which[order], sizes)
     tags = elements.node_tags
     used = np.unique(home)
     yield b"$Nodes\n%d %d %d %d\n" % (used.size, count, tags.min(), tags.max())

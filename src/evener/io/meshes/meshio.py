@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import BoolArray, IntArray
+from evener.arrays import BoolArray, IntArray, offsets_of, ragged
 from evener.errors import InputError
 from evener.files.temporary import private_folder
 from evener.graphs.cell_kernels import BASE, DIM, FACE, FACE_SIZE, N_FACES
@@ -26,7 +26,7 @@ from evener.graphs.foreign import MeshioMesh
 from evener.graphs.mesh import Fields, Mesh, graph_by_faces
 from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes import meshio_child
-from evener.io.meshes.rows import make_mesh, note_left_out, note_unused, ragged
+from evener.io.meshes.rows import make_mesh, note_left_out, note_unused
 from evener.io.sources import Source
 
 # meshlane's format name by suffix; formats that Evener reads itself are not listed.
@@ -264,7 +264,7 @@ def make_polymesh(
     try:
         mesh = PolyMesh(
             points,
-            np.concatenate([[0], np.cumsum(size[order])]),
+            offsets_of(size[order]),
             corner[ragged(begin, size[order])],
             owner,
             neighbour,

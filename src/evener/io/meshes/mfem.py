@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from evener.arrays import ragged
 from evener.graphs.mesh import Mesh
-from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 
 _HEAD = re.compile(rb"\s*MFEM ((?:NC |NURBS |INLINE )*)mesh v(\d{1,3}\.\d{1,3})")

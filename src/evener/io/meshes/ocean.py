@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, ragged
 from evener.graphs.mesh import QUAD, TRIANGLE, Fields, Mesh
-from evener.io.meshes.rows import FileRows, make_mesh, ragged, renumber, scan
+from evener.io.meshes.rows import FileRows, make_mesh, renumber, scan
 from evener.io.sources import Source
 from evener.wording import plural
 

@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 
+from evener.arrays import ragged
 from evener.graphs.mesh import LINE, POLYGON, QUAD, TRIANGLE, Mesh
-from evener.io.meshes.rows import make_mesh, ragged, scan
+from evener.io.meshes.rows import make_mesh, scan
 from evener.io.sources import Source
 
 _START = re.compile(rb"(?:#[^\n]*\n|\s)*(?:ST)?C?N?OFF\b[ \t\r]*(?=[\n#\d])")

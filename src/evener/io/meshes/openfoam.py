@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, ragged
 from evener.errors import InputError
 from evener.graphs.polymesh import PolyMesh
 from evener.io.meshes.couplings import met_when_moved
-from evener.io.meshes.rows import FileRows, note_unused, ragged, scan
+from evener.io.meshes.rows import FileRows, note_unused, scan
 from evener.io.sources import Source
 
 FILES = ("points", "faces", "owner", "neighbour")

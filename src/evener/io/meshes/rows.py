@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, offsets_of
 from evener.errors import InputError
 from evener.graphs.cell_kernels import DIM
 from evener.graphs.mesh import Fields, Mesh
@@ -134,20 +134,6 @@ def scan(
         text.refuse(source, code, where)
     found, rows = int(where[1]), int(where[2])
     return FileRows(source, values[:found], first[: rows + 1].copy(), place[:rows].copy())
-
-
-def ragged(first: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
-    """Return first[i], first[i] + 1, ... (counts[i] numbers) for every i, one after the other."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if ends.size else 0
-    return np.repeat(first - (ends - counts), counts) + np.arange(total)
-
-
-def offsets_of(counts: IntArray) -> npt.NDArray[np.int64]:
-    """Return the offsets (c + 1,) of consecutive lists with these lengths."""
-    offsets = np.zeros(counts.size + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
-    return offsets
 
 
 def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np.int64]:

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray
+from evener.arrays import IntArray, offsets_of, ragged
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Faces, Mesh, cells_called
 from evener.io.meshes.couplings import Boundary, once, paired_surfaces, rows_of
-from evener.io.meshes.rows import FileRows, make_mesh, offsets_of, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 from evener.io.text import table_text
 
@@ -255,9 +255,8 @@ def _markers(faces: Faces, n_points: int) -> bytes:
         chosen = np.flatnonzero(of_face == piece)
         chosen = chosen[np.argsort(counts[chosen], kind="stable")]
         sizes = counts[chosen]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts[chosen], sizes)
+        inside = ragged(starts[chosen], sizes)
         kinds = np.array([_FACE_KINDS[size] for size in sizes.tolist()])
         pieces.append(f"MARKER_TAG= boundary{number}\nMARKER_ELEMS= {chosen.size}\n".encode())
-        pieces.append(_lists(kinds, offsets, faces.corners[inside], numbered=False))
+        pieces.append(_lists(kinds, offsets_of(sizes), faces.corners[inside], numbered=False))
     return b"".join(pieces)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from evener.arrays import ragged
 from evener.graphs.mesh import (
     HEXAHEDRON,
     LINE,
@@ -29,7 +30,7 @@ from evener.graphs.mesh import (
     Mesh,
 )
 from evener.io.entries import whole_where_all_are
-from evener.io.meshes.rows import FileRows, make_mesh, ragged, scan
+from evener.io.meshes.rows import FileRows, make_mesh, scan
 from evener.io.sources import Source
 
 # METIS 4's types: triangles, tetrahedra, hexahedra, quads.

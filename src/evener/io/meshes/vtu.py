@@ -14,6 +14,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import offsets_of
 from evener.errors import InputError
 from evener.graphs.cell_kernels import BASE, CORNERS
 from evener.graphs.mesh import WEDGE, Mesh
@@ -106,8 +107,7 @@ def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
         place = np.arange(mesh.corners.size) - np.repeat(mesh.offsets[:-1], sizes)
         corners = mesh.corners[place < np.repeat(size, sizes)]
         kinds = np.where(size < sizes, _LINEAR[bases], mesh.kinds)
-        offsets = np.concatenate([[0], np.cumsum(size)])
-        mesh = Mesh(mesh.points, offsets, corners, kinds)
+        mesh = Mesh(mesh.points, offsets_of(size), corners, kinds)
     corners = mesh.corners
     wedges = mesh.offsets[:-1][mesh.kinds == WEDGE]
     if wedges.size:

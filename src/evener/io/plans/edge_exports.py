@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import offsets_of
 from evener.errors import InputError, UsageError
 from evener.files.writing import atomic_write
 from evener.io.archives import write_arrays
@@ -108,7 +109,7 @@ def _write_lists(folder: Path, plan: EdgePlan, ends: EdgeEnds | None) -> list[st
         raise UsageError(f"{folder} already exists", hint="Name a folder that does not exist.")
     folder.mkdir(parents=True, exist_ok=True)
     order = np.argsort(plan.partition.part, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(plan.metrics.edges)])
+    starts = offsets_of(plan.metrics.edges)
     width, names = len(str(plan.platform.k - 1)), []
     for b in range(plan.platform.k):
         path = folder / f"{b:0{width}}.edges"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntVector
+from evener.arrays import IntVector, ragged
 from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
@@ -286,14 +286,6 @@ class _Counter:
         return tickets, own_ranks, self.places, self.lists, marks, counts, looked_at
 
 
-def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
-    """Return consecutive numbers from each begin on, as many as its length."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if ends.size else 0
-    found: IntVector = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
-    return found
-
-
 def _rounds_of(entries: IntVector, n_local: IntVector) -> int:
     """Return in how many messages to send lists.
 
@@ -367,7 +359,7 @@ def _bytes_on_devices(graph: Graph | DirectedGraph, partition: Partition) -> lis
         ghosts = ghost[starts[d] : starts[d + 1]]
         is_local = part == d
         is_local[ghosts] = True
-        fetched = lists[_spans(begins[ghosts], lengths[ghosts])]
+        fetched = lists[ragged(begins[ghosts], lengths[ghosts])]
         came[d], stored[d] = fetched.size, np.count_nonzero(is_local[fetched])
         sent += np.bincount(part[ghosts], lengths[ghosts], k).astype(np.int64)
         given_to = np.bincount(part[ghosts], minlength=k)
