@@ -354,11 +354,12 @@ def export(file: PlanFile, options: ExportOptions, out: Output) -> int:
 
 def replay(file: PlanFile, out: Output) -> int:
     """Make a stream plan again; exit 3 if the input differs, 5 if only the result differs."""
+    from evener.io.dataflow.reading import read_stream_graph
     from evener.planning.stream import MapOptions, map_filters, problem_of
 
     app = file.needed_source("stream graph")
     old = _plan_in(file)
-    read = _read(app)
+    read = read_stream_graph(app)
     try:
         asked = MapOptions(**{one.name: old.options[one.name] for one in fields(MapOptions)})
         reading = problem_of(old).reading
@@ -387,16 +388,12 @@ def _plan_in(file: PlanFile) -> StreamPlan:
 
 def _checked(file: PlanFile) -> StreamPlan:
     """Return the plan. Raises InputError if a given file is not the plan's file."""
-    plan = _plan_in(file)
-    if file.source is not None:
-        refuse_other_input(plan, _inputs(file.source, _read(file.source)), file.source)
-    return plan
-
-
-def _read(app: str) -> StreamReading:
     from evener.io.dataflow.reading import read_stream_graph
 
-    return read_stream_graph(app)
+    plan = _plan_in(file)
+    if file.source is not None:
+        refuse_other_input(plan, _inputs(file.source, read_stream_graph(file.source)), file.source)
+    return plan
 
 
 def _inputs(app: str, read: StreamReading) -> dict[str, str]:

@@ -122,14 +122,19 @@ def _paths(names: tuple[str, ...]) -> Iterator[str]:
 
 def _said(path: str) -> str:
     """Return what a program prints on --version; "" if it fails."""
+    return "".join(_output_of([path, "--version"], _SECONDS))
+
+
+def _output_of(words: list[str], seconds: float) -> tuple[str, str]:
+    """Return what a command prints on stdout and stderr; nothing if it fails or takes longer."""
     try:
         done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, timeout=_SECONDS, check=False,
+            words, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+            timeout=seconds, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
+        return "", ""
+    return done.stdout, done.stderr
 
 
 def _told(path: str, said: str) -> Launcher | None:
@@ -164,12 +169,6 @@ def refuse_other_mpi(program: str, launcher: Launcher) -> None:
 
 
 def _linked_with(path: str) -> str | None:
-    try:
-        said = subprocess.run(
-            ["ldd", path], capture_output=True, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, timeout=_LINKED_SECONDS, check=False,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    said, _ = _output_of(["ldd", path], _LINKED_SECONDS)
     found = [kind for kind, libraries in _LIBRARIES if libraries.search(said)]
     return found[0] if len(found) == 1 else None
