@@ -41,15 +41,15 @@ def _zoltan(name: str) -> Tool:
         return replace(outcome, notes=(*outcome.notes, WITHOUT_EDGES))
 
     return Tool(
-        name, "external", divide, objectives=("cut",), needs_coordinates=True, lower_bounds=False,
-        threads=1, seeds=False, edge_weights=False, missing=zoltan.missing,
+        name, "external", divide, objectives=("cut",), needs_coordinates=True,
+        missing=zoltan.missing,
     )  # fmt: skip
 
 
 OWN = (
     Tool(
         "georef-metis", "multilevel", _georef_metis, objectives=("cut",), needs_coordinates=True,
-        lower_bounds=False, real_weights=False, missing=metis_refinement.missing,
+        missing=metis_refinement.missing,
     ),
     *map(_zoltan, zoltan.METHODS),
 )  # fmt: skip

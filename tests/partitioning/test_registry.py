@@ -307,7 +307,7 @@ def slices(graph, request):
 
 
 def test_a_partitioner_is_added_by_a_function_and_an_entry(monkeypatch):
-    tool = Tool("slices", "geometric", slices, objectives=("cut",), threads=1, seeds=False)
+    tool = Tool("slices", "geometric", slices, objectives=("cut",))
     monkeypatch.setitem(TOOLS, tool.name, tool)
     graph, platform = grid(12, 12), ev.Platform.flat([2.0, 1.0, 1.0])
     result = partition_with("slices", graph, Request(np.array([2.0, 1.0, 1.0])))

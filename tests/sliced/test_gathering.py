@@ -9,7 +9,7 @@ from evener.errors import InputError, ToolError
 from evener.running.comm import run_threads
 from evener.running.counting import CountedComm
 from evener.sliced import gathering
-from evener.sliced.gathering import agreed, exchanged, gathered, in_turn, scattered
+from evener.sliced.gathering import agreed, exchanged, gathered, scattered
 
 
 def drawn(ranks, seed, dtype):
@@ -41,17 +41,6 @@ def test_exchanges(ranks, seed, dtype):
                 == parts[root][comm.rank]).all()  # fmt: skip
 
     run_threads(ranks, work)
-
-
-@pytest.mark.parametrize("root", [0, 2])
-def test_one_rank_after_another(root):
-    def work(comm):
-        own = [np.arange(comm.rank, dtype=np.int64), np.full(2 - comm.rank % 2, 0.5, np.float32)]
-        return [[one.tolist() for one in arrays] for arrays in in_turn(comm, own, root)]
-
-    found = run_threads(3, work)
-    assert found[root] == [[[], [0.5, 0.5]], [[0], [0.5]], [[0, 1], [0.5, 0.5]]]
-    assert [found[rank] for rank in range(3) if rank != root] == [[], []]
 
 
 def test_long_messages_go_in_pieces(monkeypatch):

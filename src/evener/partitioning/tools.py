@@ -49,10 +49,7 @@ class Tool:
 
     family: "multilevel", "geometric" or "external". run: divides a graph; its result is not
     checked yet. objectives: those that it can minimise. targets: whether blocks may have unequal
-    targets. lower_bounds: whether it respects lower limits of blocks. threads: the largest number
-    of threads that it uses. seeds: whether the result depends on the seed. edge_weights: whether it
-    uses edge weights. real_weights: whether it uses real vertex weights without scaling them to
-    whole numbers. same_at_any_threads: whether the result is independent of the number of threads.
+    targets. same_at_any_threads: whether the result is independent of the number of threads.
     along_tree: whether it divides along the machine's tree, which is useless for machines without
     levels. missing: returns None if the tool can be called, else how to install it. several: what
     it can do for several weights per vertex, or None if it takes only one.
@@ -64,11 +61,6 @@ class Tool:
     objectives: tuple[str, ...] = OBJECTIVES
     needs_coordinates: bool = False
     targets: bool = True
-    lower_bounds: bool = True
-    threads: int = ALL_THREADS
-    seeds: bool = True
-    edge_weights: bool = True
-    real_weights: bool = True
     same_at_any_threads: bool = True
     along_tree: bool = False
     missing: Missing = lambda: None
@@ -205,18 +197,13 @@ def _own_version() -> str:
     return f"evener {version('evener')}"
 
 
-def _geometric(
-    name: str, run: Run | None = None, *, threads: int = 1, along_tree: bool = False
-) -> Tool:
+def _geometric(name: str, run: Run | None = None, *, along_tree: bool = False) -> Tool:
     return Tool(
         name,
         "geometric",
         run or partial(_from_coordinates, function=f"{name}_blocks"),
         objectives=("cut",),
         needs_coordinates=True,
-        threads=threads,
-        seeds=False,
-        edge_weights=False,
         along_tree=along_tree,
     )
 
@@ -277,9 +264,6 @@ def _external(
         "external",
         partial(in_child, tool=name, module=f"{EXTERNAL}.{module}", threads=threads),
         objectives=objectives,
-        lower_bounds=False,
-        threads=threads,
-        real_weights=False,
         same_at_any_threads=threads == 1,
         missing=missing,
         several=several,
@@ -324,8 +308,8 @@ TOOLS: dict[str, Tool] = {
         Tool("evener", "multilevel", _multilevel, several=SeveralWeights(_multiconstraint)),
         Tool("hierarchical", "multilevel", _hierarchical, along_tree=True),
         Tool("georef", "multilevel", _georef, objectives=("cut",), needs_coordinates=True),
-        _geometric("kmeans", _kmeans, threads=ALL_THREADS),
-        _geometric("geohier", _geohier, threads=ALL_THREADS, along_tree=True),
+        _geometric("kmeans", _kmeans),
+        _geometric("geohier", _geohier, along_tree=True),
         _geometric("mj", partial(_from_coordinates, function="mj_blocks", module="multijagged")),
         _geometric("rcb"),
         _geometric("rib"),

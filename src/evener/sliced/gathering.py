@@ -84,33 +84,6 @@ def scattered(
     return exchanged(comm, values, sent)[0]
 
 
-def in_turn(
-    comm: Comm, arrays: Sequence[npt.NDArray[Any]], root: int = 0
-) -> Iterator[list[npt.NDArray[Any]]]:
-    """Yield at rank `root` the arrays (one axis) of each rank, in rank order; nothing elsewhere.
-
-    So the root holds the arrays of only one other rank at a time. All ranks must exhaust the
-    iterator.
-    """
-    lengths = comm.allgather([len(array) for array in arrays])
-    if comm.rank != root:
-        pass_on(comm, {root: _joined(arrays)}, {})
-        return
-    for rank, sizes in enumerate(lengths):
-        if rank == root:
-            yield list(arrays)
-            continue
-        buffers = [np.empty(n, one.dtype) for n, one in zip(sizes, arrays, strict=True)]
-        whole = np.empty(sum(one.nbytes for one in buffers), np.uint8)
-        pass_on(comm, {}, {rank: whole})
-        at = 0
-        for one in buffers:
-            bytes_of(one)[:] = whole[at : at + one.nbytes]
-            at += one.nbytes
-        del whole
-        yield buffers
-
-
 def pass_on(
     comm: Comm,
     outgoing: dict[int, npt.NDArray[Any]],
@@ -190,10 +163,6 @@ def of_root(comm: Comm, work: Callable[[], T]) -> T:
 
 def _ends(counts: Sequence[int] | IntVector) -> IntVector:
     return np.concatenate([[0], np.cumsum(np.asarray(counts, np.int64))])
-
-
-def _joined(arrays: Sequence[npt.NDArray[Any]]) -> Bytes:
-    return np.concatenate([bytes_of(np.ascontiguousarray(array)) for array in arrays])
 
 
 MOST = 2**31  # what is as large, or larger, stays as it is
