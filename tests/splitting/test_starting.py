@@ -17,7 +17,7 @@ from tests.splitting.test_split_and_connect import weights_of
 def started(edges, contract, by):
     if by == "vertices":
         return by_vertices(edges, contract, "metis", 7)
-    return by_groups(edges, contract, "metis", Effort(2), 7)[0]
+    return by_groups(edges, contract, Effort(2), 7)[0]
 
 
 @pytest.mark.parametrize("by", ["vertices", "groups"])

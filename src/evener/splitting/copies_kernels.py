@@ -288,10 +288,10 @@ def level_out(groups, part, tables, limits, order, least_gain):
 
 
 @njit(cache=True, nogil=True)
-def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
+def search(groups, part, tables, limits, seeds, patience, budget):
     """Search from each seed in turn, undo moves after its best state; return the copies saved.
 
-    A search ends after `patience` moves without a new best state. Its first move may lose most_lost
+    A search ends after `patience` moves without a new best state. Its first move must not add
     copies. budget: largest number of groups that all searches together evaluate.
     """
     k, n = limits.load.size, tables.sizes.size
@@ -307,7 +307,7 @@ def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
             continue
         gain, shares, b = _best_block(groups, tables, limits, near, seed, part[seed])
         looks += 1
-        if b < 0 or gain < -most_lost:
+        if b < 0 or gain < 0:
             continue
         size = push(heap, 0, seed, _key(gain, shares))
         count, kept, idle, won, best, worth, most = 0, 0, 0, 0, 0, 0.0, HAIR
@@ -316,12 +316,12 @@ def search(groups, part, tables, limits, seeds, patience, most_lost, budget):
             gain, shares, b = _best_block(groups, tables, limits, near, g, part[g])
             looks += 1
             if b < 0:
-                size = drop(heap, 0, size)
+                size = drop(heap, size)
                 continue
             now = _key(gain, shares)
             if now < key and sink_top(heap, size, now):
                 continue
-            size = drop(heap, 0, size)
+            size = drop(heap, size)
             moved[count], came_from[count] = g, part[g]
             count += 1
             locked[g] = True

@@ -30,15 +30,14 @@ class Effort:
     rounds: largest number of rounds of moves that gain. patience: a search (a sequence of moves of
     which some may lose) ends after this many moves without gain; 0: no searches. searches: largest
     number of rounds of searches. cycles: how often to coarsen edges to groups inside blocks and
-    move groups of all sizes. most_lost: number of copies that the first move of a search may add.
-    gives_up: if searches found almost nothing on a level, skip them on finer levels.
+    move groups of all sizes. gives_up: if searches found almost nothing on a level, skip them on
+    finer levels.
     """
 
     rounds: int = 10
     patience: int = 0
     searches: int = 2
     cycles: int = 0
-    most_lost: int = 0
     gives_up: bool = False
 
 
@@ -69,9 +68,7 @@ def refine_copies(
     effort = Effort(rounds, patience, cycles=cycles)
     part: Part = partition.part.copy()
     limits = Limits(partition.loads(edges), low, high)
-    total = refine_groups(
-        single_edges(edges.opened()), part, limits, effort, np.random.default_rng(seed)
-    )
+    total = refine_groups(single_edges(edges), part, limits, effort, np.random.default_rng(seed))
     return EdgePartition(part, partition.k), total
 
 
@@ -143,8 +140,8 @@ def refine_level(
             break
     for _ in range(effort.searches if effort.patience else 0):
         seeds = _boundary(groups, tables, room, rng)
-        ending = effort.patience, effort.most_lost, LOOKS * seeds.size
-        saved = kernels.search(groups, part, tables, limits, seeds, *ending)
+        budget = LOOKS * seeds.size
+        saved = kernels.search(groups, part, tables, limits, seeds, effort.patience, budget)
         total += int(saved)
         if saved < WORTH_A_ROUND * seeds.size:
             break

@@ -167,7 +167,7 @@ def _combined_at_hubs(edges: EdgeList, contract: Contract, tried: AtHubs, seed: 
 
 
 def _joined_groups(edges: EdgeList, contract: Contract, seed: int) -> Split:
-    part, saved = by_groups(edges, contract, "metis", Effort(ROUNDS_OF_A_START), seed)
+    part, saved = by_groups(edges, contract, Effort(ROUNDS_OF_A_START), seed)
     return Split(kept(edges, part, contract), saved=saved, order="groups")
 
 
@@ -349,10 +349,8 @@ def _work_at_vertices(edges: EdgeList) -> npt.NDArray[np.number]:
     return np.maximum(sum(np.bincount(end, edges.weights, edges.n) for end in ends), 1e-9)
 
 
-def by_groups(
-    edges: EdgeList, contract: Contract, tool: str, effort: Effort, seed: int
-) -> tuple[Part, int]:
-    """Return blocks of edges (m,) from a partition of groups of edges, and the copies saved.
+def by_groups(edges: EdgeList, contract: Contract, effort: Effort, seed: int) -> tuple[Part, int]:
+    """Return blocks of edges (m,) from a METIS partition of groups of edges, and the copies saved.
 
     The blocks are refined level by level, which saves these copies.
     """
@@ -361,7 +359,7 @@ def by_groups(
     whole = np.zeros(edges.m, np.int32)
     levels = levels_of(finest, whole, GROUPS_PER_BLOCK * contract.k, most, rng)
     graph = graph_of_groups(levels.groups[-1])
-    part = partition_with(tool, graph, asked_of_tool(contract, "default", seed)).part
+    part = partition_with("metis", graph, asked_of_tool(contract, "default", seed)).part
     part = enforce(graph, Partition(part, contract.k), contract).partition.part.copy()
     limits = limits_of(part, levels.groups[-1], contract)
     saved, _ = refine_level(levels.groups[-1], part, limits, effort, rng)

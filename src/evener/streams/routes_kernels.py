@@ -55,7 +55,7 @@ def _grow(roads, heap, root, distance, slowest, previous):
     size = push(heap, 0, root, -0.0)
     while size > 0:
         u = heap.items[0]
-        size = drop(heap, 0, size)
+        size = drop(heap, size)
         for i in range(roads.offsets[u], roads.offsets[u + 1]):
             v, beta = roads.ends[i], roads.betas[i]
             reached = distance[u] + beta

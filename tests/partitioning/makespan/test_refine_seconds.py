@@ -274,7 +274,7 @@ def test_messages_are_removed_where_they_are_dear() -> None:
     part = ((row >= 10) * 2 + (column >= 10)).astype(np.int32)
     part[[189, 190]] = 3, 2  # a corner that goes round
     costs = machine([10.0] * 4, alpha=5.0, beta=0.001)
-    assert state_of(graph, part, np.ones(400), costs).tables.messages.max() == 3
+    assert metrics.neighbours(metrics.quotient(graph, Partition(part, 4))).max() == 3
     found, seconds = refine_seconds(graph, part, np.ones(400), costs)
     between = metrics.quotient(graph, Partition(found, 4))
     assert metrics.neighbours(between).max() == 2

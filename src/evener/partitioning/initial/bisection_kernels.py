@@ -234,7 +234,7 @@ def grow(graph, start, goal, most, part, heap):
             break
         if size > 0:
             v = np.int64(heap.items[0])
-            size = drop(heap, 0, size)
+            size = drop(heap, size)
         else:
             while after < n and (part[after] == 0 or place[after] == MOVED):
                 after += 1

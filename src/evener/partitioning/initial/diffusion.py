@@ -111,7 +111,7 @@ class Spreading:
         """Return the data of diffusion on this level for k blocks."""
         n = level.n
         share = np.empty(n, np.float32)
-        kernels.shares(level.xadj, level.adjwgt, kernels.MOVES, share)
+        kernels.shares(level.xadj, level.adjwgt, share)
         layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
         return cls(level, k, threads, share, layer, queue, _no_loads(n), _no_loads(n))
 
@@ -128,7 +128,7 @@ class Spreading:
         def one(step: int, i: int) -> None:
             before, after = (self.now, self.later) if step % 2 == 0 else (self.later, self.now)
             kernels.spread(
-                level.arrays, kernels.STAYS, self.share, self.layer, step, ends[i], ends[i + 1],
+                level.arrays, self.share, self.layer, step, ends[i], ends[i + 1],
                 before, after, pools[0][i], pools[1][i],
             )  # fmt: skip
 

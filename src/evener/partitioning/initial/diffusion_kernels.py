@@ -11,7 +11,7 @@ from evener.arrays_kernels import copy_to
 from evener.jit import inner, njit
 
 STAYS = np.float32(0.1)  # share of a vertex's load that stays there in a step
-MOVES = np.float32(1) - STAYS
+MOVES = np.float32(1) - STAYS  # share that comes from its neighbours
 CORRECTIONS = 10  # of the factors in a round, at most
 LARGEST_CORRECTION = 0.1  # relative change of a factor
 BALANCED = 0.01  # relative deviation from the targets that needs no correction
@@ -32,11 +32,10 @@ class DiffusedLoads(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def shares(xadj, adjwgt, moves, share):
+def shares(xadj, adjwgt, share):
     """Set share (n,) to the fraction of load that an edge of weight 1 brings to a vertex per step.
 
-    moves: fraction of a vertex's new load that comes from its neighbours. A share is 0 if the
-    vertex's edges have no weight.
+    A share is 0 if the vertex's edges have no weight.
     """
     for v in range(share.size):
         weight = np.float32(xadj[v + 1] - xadj[v])
@@ -44,7 +43,7 @@ def shares(xadj, adjwgt, moves, share):
             weight = np.float32(0.0)
             for e in range(xadj[v], xadj[v + 1]):
                 weight += np.float32(adjwgt[e])
-        share[v] = moves / weight if weight > 0 else np.float32(0.0)
+        share[v] = MOVES / weight if weight > 0 else np.float32(0.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -87,10 +86,10 @@ def start(part, loads):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def spread(graph, stay, share, layer, step, first, last, before, after, pool, near):
+def spread(graph, share, layer, step, first, last, before, after, pool, near):
     """Do one step of diffusion for the vertices from first to last - 1.
 
-    The new loads of a vertex are `stay` x its own, plus its neighbours' loads weighted by the
+    The new loads of a vertex are STAYS x its own, plus its neighbours' loads weighted by the
     edges. Vertices farther from a border than `step` keep their loads. share, layer (n,): see
     `shares` and `layers`. before, after: the loads. pool (k,) is zero before and after; near (k,)
     is scratch.
@@ -102,7 +101,7 @@ def spread(graph, stay, share, layer, step, first, last, before, after, pool, ne
         if layer[v] > step:
             continue
         found = 0
-        own = stay if share[v] > 0 else np.float32(1.0)
+        own = STAYS if share[v] > 0 else np.float32(1.0)
         for i in range(count[v]):
             b = block[v, i]
             near[found] = b
@@ -263,7 +262,7 @@ def diffuse(graph, targets, rounds, steps, least_changed, dense, fixed, part):
         np.empty((n, MOST), np.int32), np.empty((n, MOST), np.float32), np.empty(n, np.int32)
     )
     rows = np.empty((2, n if dense else 0, k), np.float32)
-    shares(xadj, adjwgt, MOVES, share)
+    shares(xadj, adjwgt, share)
     for _ in range(rounds):
         layers(xadj, adjncy, part, fixed, steps, layer, queue)
         now, later = first, second
@@ -276,7 +275,7 @@ def diffuse(graph, targets, rounds, steps, least_changed, dense, fixed, part):
             start(part, first)
             start(part, second)
             for step in range(steps):
-                spread(graph, STAYS, share, layer, step, 0, n, now, later, pool, near)
+                spread(graph, share, layer, step, 0, n, now, later, pool, near)
                 now, later = later, now
         if settle(vwgt, now, targets, factor, part, queue) < least_changed:
             break

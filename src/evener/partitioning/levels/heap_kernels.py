@@ -2,7 +2,7 @@
 
 The first kind consists of three parallel arrays, and its entries cannot be changed; among equal
 keys, the entry pushed first leaves first. The second kind, IndexedHeap, stores the position of each
-vertex, so that keys can be changed and any entry can be removed. The caller stores the size of a
+vertex, so that keys can be changed. The caller stores the size of a
 heap; functions that add or remove an entry return the new size.
 """
 # mypy: ignore-errors
@@ -147,19 +147,14 @@ def push(heap, size, v, key):
 
 
 @inner(error_model="numpy", counted=False)
-def drop(heap, i, size):
-    """Remove entry i; return the new size."""
+def drop(heap, size):
+    """Remove the top entry; return the new size."""
     items, keys, place = heap
-    place[items[i]] = ABSENT
+    place[items[0]] = ABSENT
     size -= 1
-    if i < size:
-        old = keys[i]
-        items[i], keys[i] = items[size], keys[size]
-        place[items[i]] = i
-        if keys[i] > old:
-            sift_up(heap, i)
-        else:
-            sift_down(heap, i, size)
+    if size > 0:
+        items[0], keys[0] = items[size], keys[size]
+        sift_down(heap, 0, size)
     return size
 
 
@@ -210,7 +205,7 @@ def drop_top(heaps, s, place):
     Returns the vertex.
     """
     v = heaps.items[s, 0]
-    heaps.size[s] = drop(_heap_of(heaps, s), 0, heaps.size[s])
+    heaps.size[s] = drop(_heap_of(heaps, s), heaps.size[s])
     heaps.place[v] = place
     return v
 

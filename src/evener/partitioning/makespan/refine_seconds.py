@@ -29,6 +29,7 @@ from evener.plans.partition import RELATIVE_SLACK
 SMALL = 1 << 16  # graphs with fewer adjacency entries get the work budget of this many
 GREEDY = -1e-12  # a single move must change the sum of powers by at most this
 ALIKE = 1e-12  # a smaller relative difference of seconds counts as rounding
+MIN_GAIN = 0.002  # sweeps end after one that shortens the longest seconds by a smaller fraction
 BOLD = 1.0  # a chain may increase the sum of powers temporarily by this many slowest blocks
 
 
@@ -39,7 +40,7 @@ class Round:
     log2_power: seconds are raised to the power 2**log2_power. min_seconds_ratio: searches begin at
     blocks that take at least this fraction of the longest seconds. latency_ramp: see Model
     [values]. depth: number of moves in a chain. If depth is 1, there are up to `sweeps` sweeps of
-    single moves, until one shortens the longest seconds by less than the fraction min_gain; else
+    single moves, until one shortens the longest seconds by less than the fraction MIN_GAIN; else
     there is one pass of chains, from the best partition. budget_share: share of the remaining work
     budget, relative to the shares of the following rounds.
     """
@@ -49,7 +50,6 @@ class Round:
     latency_ramp: float = 1.0
     depth: int = 1
     sweeps: int = 1
-    min_gain: float = 0.002
     budget_share: float = 1.0
 
 
@@ -192,7 +192,7 @@ def _searched(state: SecondsState, task: Round, most_looks: int, seed: int) -> i
         )  # fmt: skip
         looks += looked
         longest = float(state.totals.seconds.max())
-        if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < task.min_gain * last):
+        if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < MIN_GAIN * last):
             break
         last = longest
     return looks

@@ -151,11 +151,11 @@ def descend(
         v = np.int64(items[0])
         worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to < 0:
-            size = drop(heap, 0, size)
+            size = drop(heap, size)
             continue
         if worth < keys[0] and sink_top(heap, size, worth):
             continue
-        size = drop(heap, 0, size)
+        size = drop(heap, size)
         p = part[v]
         off -= is_off(p, weight, limits) + is_off(to, weight, limits)
         for i in range(c):

@@ -23,10 +23,10 @@ class ConnectivityTables(NamedTuple):
 
     xadj, adjncy, adjwgt: as in CSRGraph; part (n,) int32. volumes (k,) int64: values that each
     block sends: a vertex once to every other block that it touches or, with of_faces, the weight of
-    the cut edges. sent (k, k) int32: values sent from block to block. messages (k,) int64: number
-    of blocks that each block sends to. Tables: blocks and counts (e,); the entries of v begin at
-    xadj[v], and there are length[v]. changed (k,): begins with the blocks whose volumes the last
-    move changed; change (k,): by how much each block's volume changed.
+    the cut edges. sent (k, k) int32: values sent from block to block. Tables: blocks and counts
+    (e,); the entries of v begin at xadj[v], and there are length[v]. changed (k,): begins with the
+    blocks whose volumes the last move changed; change (k,): by how much each block's volume
+    changed.
     """
 
     xadj: np.ndarray
@@ -35,7 +35,6 @@ class ConnectivityTables(NamedTuple):
     part: np.ndarray
     volumes: np.ndarray
     sent: np.ndarray
-    messages: np.ndarray
     blocks: np.ndarray
     counts: np.ndarray
     length: np.ndarray
@@ -52,9 +51,8 @@ def weight_of(tables, e):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_all(tables, flag):
-    """Fill volumes, sent and messages; flag (n,): whether a vertex touches other blocks."""
-    k = tables.volumes.size
-    seen = np.full(k, -1, np.int64)
+    """Fill volumes and sent; flag (n,): whether a vertex touches other blocks."""
+    seen = np.full(tables.volumes.size, -1, np.int64)
     for v in range(tables.part.size):
         if not flag[v]:
             continue
@@ -68,9 +66,6 @@ def count_all(tables, flag):
                 seen[q] = v
                 tables.volumes[p] += 1
                 tables.sent[p, q] += 1
-    for p in range(k):
-        for q in range(k):
-            tables.messages[p] += tables.sent[p, q] > 0
 
 
 @inner(error_model="numpy", counted=False)
@@ -106,9 +101,7 @@ def _book(tables, p, q, by, size):
             size += 1
     tables.change[p] += by
     tables.volumes[p] += by
-    before = tables.sent[p, q]
-    tables.sent[p, q] = before + by
-    tables.messages[p] += np.int64(before + by > 0) - np.int64(before > 0)
+    tables.sent[p, q] += by
     return size
 
 

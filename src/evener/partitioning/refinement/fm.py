@@ -99,9 +99,9 @@ MOST_LOOKS = 32
 class FMEffort:
     """The effort of localized FM.
 
-    rounds, finest_rounds: largest number of rounds on coarse levels, and on the finest. patience,
-    slope: see StoppingRule. least_gain: rounds end after one that gains less than this edge weight
-    per boundary vertex. boldness: the first move of a search may lose this fraction of its vertex's
+    rounds, finest_rounds: largest number of rounds on coarse levels, and on the finest. patience:
+    see StoppingRule. least_gain: rounds end after one that gains less than this edge weight per
+    boundary vertex. boldness: the first move of a search may lose this fraction of its vertex's
     edge weight. The defaults are for levels without minimum cuts; evener.partitioning.multilevel
     has its own (`Preset.fm_with_cuts`). Set by hand and checked by benchmarks/partitioners.py.
     """
@@ -109,7 +109,6 @@ class FMEffort:
     rounds: int = 6
     finest_rounds: int = 5
     patience: int = 2
-    slope: float = 1.0
     least_gain: float = 0.002
     boldness: float = 0.67
 
@@ -176,7 +175,7 @@ def least_won(effort: FMEffort, flag: Flags) -> float:
 def stopping_rule(effort: FMEffort, budget: int, tolerance: float = 0.0) -> StoppingRule:
     """Return the StoppingRule of searches with this effort."""
     most_lost = 2 * EVEN_PRICE * effort.boldness
-    return StoppingRule(effort.patience, effort.slope, most_lost, budget, tolerance)
+    return StoppingRule(effort.patience, most_lost, budget, tolerance)
 
 
 def _round(

@@ -81,13 +81,12 @@ class StoppingRule(NamedTuple):
     """When a search ends, or does not begin.
 
     patience: steps without a new best state after which gains are modelled as a random walk: the
-    search ends if steps mean^2 > slope variance + patience [OS10]_. most_lost: price per unit of a
+    search ends if steps mean^2 > variance + patience [OS10]_. most_lost: price per unit of a
     seed's edge weight that the first move may lose. budget: number of adjacency entries that all
     searches may read. tolerance: excess of weight that is ignored, in the unit of the limits.
     """
 
     patience: int
-    slope: float
     most_lost: float
     budget: int
     tolerance: float = 0.0
@@ -249,11 +248,11 @@ def search_all(
             work += degree_of(graph, v)
             gain, to = best_move(graph, blocks, group_of, group, v, room, may_leave, fullness_with)
             if to < 0:
-                size = drop(heap, 0, size)
+                size = drop(heap, size)
                 continue
             if gain < key and sink_top(heap, size, gain):
                 continue
-            size = drop(heap, 0, size)
+            size = drop(heap, size)
             p = part[v]
             off += shift(graph, blocks, v, p, to)
             part[v] = to
@@ -299,7 +298,7 @@ def _promises_nothing(steps, sum1, sum2, rule):
     mean = sum1 / steps
     if steps > rule.patience and mean < 0:
         variance = sum2 / steps - mean * mean
-        return steps * mean * mean > rule.slope * variance + rule.patience
+        return steps * mean * mean > variance + rule.patience
     return steps > MOST_IDLE * rule.patience
 
 

@@ -23,24 +23,21 @@ from evener.partitioning.refinement.fm import Flags, Seeds, search_in_rounds, sh
 from evener.partitioning.refinement.fm_kernels import Marks, WeightLimits
 from evener.partitioning.refinement.volumes_kernels import VolumeGoal
 
+# Cost of a cut edge of mean weight, in units of a value sent by the block that sends most.
+EDGE = 0.1
+
 
 @dataclass(frozen=True)
 class Aim:
     """The objective and effort of refinement for volumes.
 
-    power: exponent of the volumes in the sum that is minimised. edge: cost of a cut edge of mean
-    weight, in units of a value sent by the block that sends most. keep_total: the total volume must
-    not rise. least_worth: see Gains. most_lost: what the first move of a search may lose. patience:
-    a search ends after this many moves without a new best point. rounds: largest number of rounds.
-    least_gain: rounds end after one that gains less, in values of the block that sends most.
+    power: exponent of the volumes in the sum that is minimised. keep_total: the total volume must
+    not rise. rounds: largest number of rounds. least_gain: rounds end after one that gains less, in
+    values of the block that sends most.
     """
 
     power: float
-    edge: float = 0.1
     keep_total: bool = False
-    least_worth: float = 0.1
-    most_lost: float = 0.15
-    patience: int = 10
     rounds: int = 3
     least_gain: float = 0.5
 
@@ -62,9 +59,8 @@ def connectivity_tables(
     entries = level.adjncy.size
     tables = ConnectivityTables(
         level.xadj, level.adjncy, level.adjwgt, part, np.zeros(k, np.int64),
-        np.zeros((k, k), np.int32), np.zeros(k, np.int64), np.empty(entries, np.int32),
-        np.empty(entries, np.int32), np.full(level.n, CLOSED, np.int32), np.zeros(k, np.int64),
-        np.empty(k, np.int32), of_faces,
+        np.zeros((k, k), np.int32), np.empty(entries, np.int32), np.empty(entries, np.int32),
+        np.full(level.n, CLOSED, np.int32), np.zeros(k, np.int64), np.empty(k, np.int32), of_faces,
     )  # fmt: skip
     count_all(tables, flag)
     return tables
@@ -86,15 +82,12 @@ def refine_volumes(
     """
     k = weight.size
     tables = connectivity_tables(level, part, k, flag)
-    edge = aim.edge / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
+    edge = EDGE / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
 
     def one(marks: Marks, seeds: Seeds, turn: int) -> float:
         shuffle(seeds, seed * 100 + turn)
         highest = np.iinfo(np.int64).max if aim.keep_total else int(tables.volumes.max())
-        goal = VolumeGoal(
-            aim.power, edge, highest, int(aim.keep_total), aim.least_worth, aim.most_lost,
-            aim.patience,
-        )  # fmt: skip
+        goal = VolumeGoal(aim.power, edge, highest, int(aim.keep_total))
         return float(
             kernels.search(tables, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
         )

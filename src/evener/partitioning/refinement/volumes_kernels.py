@@ -28,25 +28,23 @@ from evener.partitioning.refinement.fm_kernels import (
 
 LEAST_GAIN = 1e-9  # of the largest volume: a search that gains less is rolled back
 ROUNDING = 1e-12  # gains that fall by less have not fallen
+LEAST_WORTH = 0.1  # seeds next to no block of this worth (see Gains) are skipped
+MOST_LOST = 0.15  # loss permitted for the first move of a search
+PATIENCE = 10  # a search ends after this many moves without a new best state
 
 
 class VolumeGoal(NamedTuple):
-    """What searches minimise, and when they stop.
+    """What searches minimise.
 
     power: exponent of the volumes, whose sum is minimised. edge: cost of a unit of cut, in values
     of the block that sends most. highest: volume that no further block may exceed. keep_total: 1 if
-    the total volume may not rise. least_worth: seeds next to no block of this worth are skipped.
-    most_lost: loss permitted for the first move. patience: a search ends after this many moves
-    without a new best state.
+    the total volume may not rise.
     """
 
     power: float
     edge: float
     highest: int
     keep_total: int
-    least_worth: float
-    most_lost: float
-    patience: int
 
 
 class Gains(NamedTuple):
@@ -182,21 +180,21 @@ def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
         seed = np.int64(one)
         if lock[seed] == stamp or tables.xadj[seed + 1] - tables.xadj[seed] > HUB:
             continue
-        if _most_worth(tables, seed, worth) < goal.least_worth:
+        if _most_worth(tables, seed, worth) < LEAST_WORTH:
             continue
         key, to = best_move(tables, seed, vwgt[seed], weight, limits, goal.edge, gains)
-        if to < 0 or key < -goal.most_lost:
+        if to < 0 or key < -MOST_LOST:
             continue
         size, n_moved, n_best, steps = push(heap, 0, seed, key), 0, 0, 0
         gained, best = 0.0, LEAST_GAIN
         off, saved, over = 0.0, 0, 0
-        while size > 0 and steps < goal.patience and n_moved < MOST_MOVES - 1:
+        while size > 0 and steps < PATIENCE and n_moved < MOST_MOVES - 1:
             v, key = np.int64(heap.items[0]), heap.keys[0]
             w = vwgt[v]
             gain, to = best_move(tables, v, w, weight, limits, goal.edge, gains)
             if to >= 0 and gain < key - ROUNDING and sink_top(heap, size, gain):
                 continue
-            size = drop(heap, 0, size)
+            size = drop(heap, size)
             if to < 0:
                 continue
             p = tables.part[v]
