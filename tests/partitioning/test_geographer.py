@@ -11,7 +11,6 @@ from evener.graphs.graph import Graph
 from evener.partitioning import geographer
 from evener.partitioning.geographer import (
     PairEffort,
-    colour_classes,
     georef_blocks,
     refined_by_pairs,
 )
@@ -23,7 +22,6 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import PRESETS, Request
 from evener.plans.partition import Contract
 from tests.assertions import grid
-from tests.examples import seeds
 from tests.partitioning.by_hand import (
     any_contract,
     any_graph,
@@ -118,33 +116,21 @@ def test_vertices_near_a_border_are_found():
     ) == 7  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", seeds(20))
-def test_colours_are_few_and_every_pair_has_one(seed):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 40))
-    every = list(itertools.combinations(range(k), 2))
-    pairs = [every[i] for i in rng.permutation(len(every))[: int(rng.integers(1, 4 * k))]]
-    classes = colour_classes(pairs)
-    assert sorted(itertools.chain(*classes)) == sorted(pairs)
-    for pairs_of_one in classes:
-        ends = list(itertools.chain(*pairs_of_one))
-        assert len(set(ends)) == len(ends)
-    most = max(np.bincount(np.array(pairs).ravel()))
-    assert most <= len(classes) <= 2 * most - 1
-    assert colour_classes([]) == []
-
-
-def test_touching_pairs_come_longest_border_first():
+def test_touching_pairs_come_longest_border_first_in_groups_that_share_no_block():
     graph = whole(any_graph(7))
     level, part = level_of(graph), any_part(graph, 4, 7)
     lengths = {}
     for (v, u), w in edges_of(level).items():
         if part[v] < part[u]:
-            pair = (int(part[v]), int(part[u]))
+            pair = 4 * int(part[v]) + int(part[u])
             lengths[pair] = lengths.get(pair, 0) + w
     found = geographer._touching(level, part, np.arange(level.n), 4)
-    assert sorted(found) == sorted(lengths)
-    assert [lengths[p] for p in found] == sorted(lengths.values(), reverse=True)
+    assert sorted(np.concatenate(found)) == sorted(lengths)
+    assert lengths[found[0][0]] == max(lengths.values())
+    for pairs in found:
+        of_pairs = [lengths[pair] for pair in pairs]
+        assert of_pairs == sorted(of_pairs, reverse=True)
+        assert np.unique([pairs // 4, pairs % 4]).size == 2 * pairs.size
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
@@ -27,16 +27,17 @@ from evener.partitioning.levels.levels import (
     Shrunk,
     finest,
     projected,
+    scattered,
     shrink,
     shrink_in_steps,
 )
 from evener.partitioning.multilevel.multilevel import edge_weights, vertex_order
 from evener.partitioning.refinement import pairs_kernels as kernels
+from evener.partitioning.refinement.cutting import coloured
 from evener.partitioning.refinement.fm import boundary_flags
 from evener.plans.partition import Contract
 from evener.threads import in_slices
 
-Pairs = list[tuple[int, int]]
 # Function of a level, blocks (n,), the heaviest cluster of each block (k,), and the number of
 # threads, which returns the next coarser level.
 Joining = Callable[[GraphLevel, Part, FloatArray, int], Shrunk]
@@ -80,15 +81,13 @@ def georef_blocks(
     """
     if graph.coords is None:
         raise InputError("geoRef needs coordinates, and the graph has none")
-    order = vertex_order(graph)
+    order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
-    points = unit_box(graph.coords.take(order, axis=0))
+    points = unit_box(graph.coords, order, threads)
     weights = np.empty(0) if graph.is_unit else level.vwgt
     part, _ = along_curve(points, weights, contract.targets, BALANCE, threads, persistent=True)
     part = refined_by_pairs(level, part, contract, EFFORTS[preset], threads, joined)
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = part
-    return blocks
+    return scattered(part, order, threads)
 
 
 def refined_by_pairs(
@@ -115,21 +114,6 @@ def refined_by_pairs(
     return part
 
 
-def colour_classes(pairs: Pairs) -> list[Pairs]:
-    """Divide the pairs greedily, in their order, into classes in which no block occurs twice."""
-    used: dict[int, int] = {}
-    classes: list[Pairs] = []
-    for a, b in pairs:
-        taken = used.get(a, 0) | used.get(b, 0)
-        bit = ~taken & (taken + 1)  # the lowest colour that neither block has yet
-        used[a], used[b] = used.get(a, 0) | bit, used.get(b, 0) | bit
-        colour = bit.bit_length() - 1
-        if colour == len(classes):
-            classes.append([])
-        classes[colour].append((a, b))
-    return classes
-
-
 def _refine_level(
     level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> None:
@@ -143,7 +127,7 @@ def _refine_level(
         members = [border[starts[b] : starts[b + 1]] for b in range(contract.k)]
         work = _LevelPairs(level, part, weight, contract, effort.depth, members, *marks)
         won = 0
-        for pairs in colour_classes(_touching(level, part, border, contract.k)):
+        for pairs in _touching(level, part, border, contract.k):
             won += work.refine_class(pairs, threads)
         if won <= 0:
             return
@@ -166,14 +150,14 @@ class _LevelPairs:
     place: Part
     seen: npt.NDArray[np.int8]
 
-    def refine_class(self, pairs: Pairs, threads: int) -> int:
-        """Refine pairs that share no block, in parallel; return the decrease of the cut."""
-        gains = np.zeros(len(pairs), np.int64)
+    def refine_class(self, pairs: IntArray, threads: int) -> int:
+        """Refine the pairs of a group of _touching in parallel; return the decrease of the cut."""
+        gains, k = np.zeros(pairs.size, np.int64), self.contract.k
 
         def one(i: int) -> None:
-            gains[i] = self.refine(*pairs[i])
+            gains[i] = self.refine(int(pairs[i] // k), int(pairs[i] % k))
 
-        in_slices(one, len(pairs), threads)
+        in_slices(one, pairs.size, threads)
         return int(gains.sum())
 
     def refine(self, a: int, b: int) -> int:
@@ -193,8 +177,12 @@ class _LevelPairs:
         return int(gain)
 
 
-def _touching(level: GraphLevel, part: Part, border: Part, k: int) -> Pairs:
-    """Return the pairs of neighbouring blocks, in descending order of their border's weight."""
+def _touching(level: GraphLevel, part: Part, border: Part, k: int) -> list[IntArray]:
+    """Return the pairs of neighbouring blocks in groups in which no block occurs twice.
+
+    A pair is lower block x k + higher block. Pairs of the heaviest borders are assigned first, each
+    to the first group possible.
+    """
     room = int((level.xadj[border + 1].astype(np.int64) - level.xadj[border]).sum())
     keys, weights = np.empty(room, np.int64), np.empty(room, np.int64)
     count = kernels.border_keys(
@@ -202,5 +190,5 @@ def _touching(level: GraphLevel, part: Part, border: Part, k: int) -> Pairs:
     )
     pairs, which = np.unique(keys[:count], return_inverse=True)
     length = np.bincount(which, weights=weights[:count], minlength=pairs.size)
-    pairs = pairs[np.argsort(-length, kind="stable")]
-    return [(int(key // k), int(key % k)) for key in pairs]
+    order, groups = coloured(pairs, length, np.argsort(-length, kind="stable"), k)
+    return [pairs[order[first:last]] for first, last in groups]

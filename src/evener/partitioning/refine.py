@@ -29,16 +29,16 @@ from evener.partitioning.levels.levels import (
     projected,
     scattered,
 )
-from evener.partitioning.multilevel.level_state import MultilevelTask
+from evener.partitioning.multilevel.level_state import MultilevelTask, block_weights, limits_on
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
     v_cycle,
     vertex_order,
 )
-from evener.partitioning.multilevel.presets import PRESETS, Preset
+from evener.partitioning.multilevel.presets import PRESETS
 from evener.partitioning.refinement.fm import EVEN_PRICE, boundary_flags, refine_level
-from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState
 from evener.partitioning.refinement.volumes import AIMS
 from evener.partitioning.requests import check_options
 from evener.plans import metrics
@@ -219,7 +219,7 @@ class RefineOptions(NamedTuple):
     method: "rounded": diffusion on coarse levels, then refinement on all levels, which usually
     gains most; "refined": refinement on all levels; "gentle": refinement on the finest level only,
     where all cut edges have the same price. The first two move clusters and price edges by block,
-    so the objective may increase; "gentle" never increases it. reach: see Cutting; None: the value
+    so the objective may increase; "gentle" never increases it. reach: see Preset; None: the value
     of the preset.
     """
 
@@ -245,7 +245,7 @@ def refined_blocks(
     preset, objective, seed, threads, method, reach = options
     chosen = PRESETS[preset]
     if reach is not None:
-        chosen = replace(chosen, cutting=replace(chosen.cutting, reach=reach))
+        chosen = replace(chosen, reach=reach)
     task = MultilevelTask(contract, chosen, seed, threads)
     if is_uneven(graph, fixed) and method != "gentle":
         return propagation_blocks(
@@ -268,25 +268,20 @@ def refined_blocks(
             rounding = THOROUGH if method == "rounded" and cycle == 0 else None
             blocks = v_cycle(inner, blocks, replace(task, seed=seed + cycle), rounding)
     elif objective == "cut":
-        _refine_whole(inner, blocks, contract, chosen, seed, threads)
+        _refine_whole(inner, blocks, task)
     along = blocks if whole is None else projected(whole, blocks, threads)
     if objective != "cut":
         lower_volumes(level, along, task, AIMS[objective])
     return scattered(along, order, threads)
 
 
-def _refine_whole(
-    level: GraphLevel, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
-) -> None:
+def _refine_whole(level: GraphLevel, part: Part, task: MultilevelTask) -> None:
     """Reduce the cut in place, on this level only; cut edges of all blocks have the same price."""
-    slack: FloatArray = np.maximum(preset.slack * contract.targets, level.heaviest)
-    limits = WeightLimits(contract.low, contract.high, contract.low - slack, contract.high + slack)
-    weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
-    price = np.full(contract.k, EVEN_PRICE, np.int64)
-    refine_level(
-        level, BlockState(part, weight, price, limits), boundary_flags(level, part, threads),
-        preset.fm_without_cuts.finest_rounds, preset.fm_without_cuts, seed, threads,
-    )  # fmt: skip
+    k, effort = task.contract.k, task.preset.fm_without_cuts
+    price, limits = np.full(k, EVEN_PRICE, np.int64), limits_on(level, task, 0)
+    state = BlockState(part, block_weights(level, part, k), price, limits)
+    flag = boundary_flags(level, part, task.threads)
+    refine_level(level, state, flag, effort.finest_rounds, effort, task.seed, task.threads)
 
 
 def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract:

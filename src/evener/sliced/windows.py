@@ -23,7 +23,7 @@ from evener.sliced import borders_kernels
 from evener.sliced import windows_kernels as kernels
 from evener.sliced.borders import BlockBorders, GroupRows, better_blocks, joined
 
-# Of corridors in which borders are cut anew, as of Cutting. What a block may gain or lose is more
+# Of corridors in which borders are cut anew, see Preset. What a block may gain or lose is more
 # than a window has of it: with the preset's 3.2, nearly whole windows were cut. On 3-D grids of 8
 # and 27 million vertices 0.5 takes half to three quarters of the time, for 0.0 and 0.3 % more cut.
 REACH = 0.5

@@ -196,7 +196,24 @@ def _buffered(run: Streaming) -> tuple[str, ...]:
 
 
 def _hybrid(run: Streaming) -> None:
-    place_hybrid(run.source, run.survey, run.contract, run.blocks, run.part, memory=run.memory)
+    """Assign edges by HEP: expand blocks over the edges in memory, then assign edges of hubs."""
+    source, survey, part = run.source, run.survey, run.part
+    hubs = survey.degrees > hub_degree(source, survey, run.memory)
+    tails, heads, edges = _in_memory(source, hubs)
+    found, work = np.full(edges.size, NO_BLOCK, np.int32), np.ones(edges.size)
+    region = region_of(tails, heads, found, np.full(survey.n, NO_BLOCK, np.int32), hubs)
+    expanding_kernels.expand(region, 0, work, rooms_of(run.contract.targets, edges.size), 0, found)
+    part[:] = NO_BLOCK
+    part[edges] = found
+    hold_placed(run.blocks, tails, heads, work, found)
+    run.blocks.left[0] -= edges.size
+    del region, tails, heads, edges, found
+    rule = RULES["hdrf"]
+    for first, tails, heads in source.read():
+        now = part[first : first + tails.size]
+        placing_kernels.place_by_score(
+            tails, heads, np.ones(tails.size), rule.by_degree, rule.balance, run.blocks, now
+        )
 
 
 # Methods by name; each function returns notes, or None.
@@ -233,37 +250,6 @@ def hub_degree(source: EdgePieces, survey: Survey, memory: float | None) -> floa
         counts += np.bincount(lower, minlength=counts.size)
     fit = np.flatnonzero(np.cumsum(counts) * BYTES_PER_EDGE <= memory)
     return float(2 ** int(fit[-1])) if fit.size else 0.0
-
-
-def place_hybrid(
-    source: EdgePieces,
-    survey: Survey,
-    contract: Contract,
-    blocks: placing_kernels.FilledBlocks,
-    part: Part,
-    *,
-    memory: float | None = None,
-) -> None:
-    """Fill part (m,) with blocks by HEP; `blocks`, empty at first, are updated with every edge.
-
-    memory: see `hub_degree`.
-    """
-    hubs = survey.degrees > hub_degree(source, survey, memory)
-    tails, heads, edges = _in_memory(source, hubs)
-    found, work = np.full(edges.size, NO_BLOCK, np.int32), np.ones(edges.size)
-    region = region_of(tails, heads, found, np.full(survey.n, NO_BLOCK, np.int32), hubs)
-    expanding_kernels.expand(region, 0, work, rooms_of(contract.targets, edges.size), 0, found)
-    part[:] = NO_BLOCK
-    part[edges] = found
-    hold_placed(blocks, tails, heads, work, found)
-    blocks.left[0] -= edges.size
-    del region, tails, heads, edges, found
-    rule = RULES["hdrf"]
-    for first, tails, heads in source.read():
-        now = part[first : first + tails.size]
-        placing_kernels.place_by_score(
-            tails, heads, np.ones(tails.size), rule.by_degree, rule.balance, blocks, now
-        )
 
 
 def _in_memory(source: EdgePieces, hubs: BoolArray) -> tuple[IntArray, IntArray, IntVector]:

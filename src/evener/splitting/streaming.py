@@ -79,13 +79,9 @@ def streamed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, by:
 
 def at_random(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
     """Return random blocks, with probabilities in proportion to the targets."""
-    part = drawn(np.random.default_rng(seed), edges.m, contract.targets)
+    shares = contract.targets / contract.targets.sum()
+    part = np.random.default_rng(seed).choice(contract.k, edges.m, p=shares).astype(np.int32)
     return Split(kept(edges, part, contract), order="random")
-
-
-def drawn(rng: np.random.Generator, m: int, targets: FloatArray) -> Part:
-    """Return random blocks (m,), with probabilities in proportion to targets (k,)."""
-    return rng.choice(targets.size, m, p=targets / targets.sum()).astype(np.int32)
 
 
 def by_hash(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001
@@ -141,7 +137,8 @@ def clusters_of(
     read: yields tails and heads, piece by piece; called once per pass. k: number of blocks. The
     fraction is counted during the last pass, edge by edge.
     """
-    clusters, most, inside = VertexClusters.single(degrees), largest_volume(m, k), 0
+    clusters, inside = VertexClusters.single(degrees), 0
+    most = max(2 * m // k, 1)  # volume of a cluster: twice the edges of a mean block
     for _ in range(passes):
         inside = 0
         for tails, heads in read():
@@ -159,11 +156,6 @@ def homes_of(clusters: VertexClusters, targets: FloatArray) -> Part:
     homes = np.zeros(clusters.of.size, np.int32)
     homes[order] = packed
     return homes[clusters.of]
-
-
-def largest_volume(m: int, k: int) -> int:
-    """Return the largest volume of a cluster: twice the edges of a mean block."""
-    return max(2 * m // k, 1)
 
 
 def two_phase(edges: EdgeList, contract: Contract, preset: str, seed: int) -> Split:  # noqa: ARG001

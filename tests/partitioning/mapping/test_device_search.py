@@ -26,7 +26,7 @@ def scene_for(q):
     k = q.k
     ones, nothing = np.ones(k), np.empty((0, 0), np.int32)
     return MappingProblem(
-        q.starts, q.other, 16.0 * q.sent, ones[:, None], ones, np.arange(k), ones, ones[:, None],
+        q.starts, q.other, 16.0 * q.sent, ones[:, None], ones, ones, ones[:, None],
         ones[:, None], ones,
         np.empty((0, k), np.int64), nothing, ones[:1], ones[:1], ones[:1],
     )  # fmt: skip

@@ -124,9 +124,7 @@ def test_distance_is_trusted_until_rounding_shows_that_it_misled(monkeypatch, ra
 def test_blocks_by_distance_are_not_trusted_if_a_bisection_cuts_less(monkeypatch):
     hierarchy, _, task = coarse_problem(delaunay(6000, seed=5), 40)
     level, depth = hierarchy.coarsest, len(hierarchy.above)
-    dealt = starts.placed(
-        level, (np.arange(level.n) % 40).astype(np.int32), task, depth, finer_rounding=None
-    )
+    dealt = starts.placed(level, (np.arange(level.n) % 40).astype(np.int32), task, depth)
     monkeypatch.setattr(starts, "_by_distance", lambda *_: ([dealt], True))
     best = starts.starting_blocks(level, None, task, depth, trusting=True)[0]
     assert cut_of(level, best.part) < cut_of(level, dealt.part) / 2

@@ -7,8 +7,8 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
 from evener.partitioning.multilevel.multilevel import edge_weights
-from evener.partitioning.refinement import cutting, cutting_kernels
-from evener.partitioning.refinement.cutting import cut_anew
+from evener.partitioning.refinement import cutting_kernels
+from evener.partitioning.refinement.cutting import coloured, cut_anew
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from evener.partitioning.refinement.maxflow_kernels import SINK, SOURCE, TIED
 from tests.assertions import grid, path
@@ -23,7 +23,7 @@ def anew(level, part, low, high, price, *, rounds=3, reach=8.0, seed=1, threads=
     weight = np.bincount(part, level.vwgt, k).astype(np.float64)
     before = np.maximum(low - weight, 0) + np.maximum(weight - high, 0)
     blocks = BlockState(part, weight, price, WeightLimits(low, high, low, high))
-    gain = cut_anew(level, blocks, rounds, reach, seed, threads)
+    gain = sum(cut_anew(level, blocks, reach, seed + turn, threads) for turn in range(rounds))
     assert ((part >= 0) & (part < k)).all()
     scale = 1e-12 * max(level.vwgt.sum(), 1)
     assert weight == pytest.approx(np.bincount(part, level.vwgt, k), rel=1e-9, abs=scale)
@@ -129,20 +129,22 @@ def test_hard_shapes(graph, k):
         anew(level, part, np.full(k, 0.7 * mean), np.full(k, 1.3 * mean), np.full(k, 8), seed=seed)
 
 
-def test_groups_of_pairs_share_no_block():
-    rng = np.random.default_rng(5)
-    k = 30
+@pytest.mark.parametrize("seed", seeds(20))
+def test_groups_of_pairs_are_few_and_share_no_block(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 40))
     pairs = np.unique(
         [min(a, b) * k + max(a, b) for a, b in rng.integers(0, k, (200, 2)) if a != b]
     )
-    order, groups = cutting._coloured(
-        pairs, rng.integers(1, 9, pairs.size), rng.permutation(pairs.size), k
-    )
+    order, groups = coloured(pairs, rng.integers(1, 9, pairs.size), rng.permutation(pairs.size), k)
     assert sorted(order) == list(range(pairs.size))
     assert groups[-1][1] == pairs.size
     for first, last in groups:
         blocks = np.r_[pairs[order[first:last]] // k, pairs[order[first:last]] % k]
         assert np.unique(blocks).size == blocks.size
+    most = np.bincount(np.concatenate([pairs // k, pairs % k])).max()
+    assert most <= len(groups) <= 2 * most - 1
+    assert coloured(pairs[:0], pairs[:0], pairs[:0], k)[1] == []
 
 
 def test_many_vertices_tied_to_the_other_side_send_no_more_than_can_be_counted():

@@ -69,7 +69,7 @@ def cutting() -> None:
     limits = WeightLimits(low, high, low.copy(), high.copy())
     state = BlockState(part, weight, np.ones(blocks.k, np.int64), limits)
     level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), 1)
-    cut_anew(level, state, rounds=1, reach=1.0, seed=7, threads=1)
+    cut_anew(level, state, reach=1.0, seed=7, threads=1)
     grouped(level, part, np.arange(graph.n, dtype=np.int32), blocks.k, seed=7, threads=1)
 
 

@@ -89,7 +89,7 @@ def _problem_of(
     return MappingProblem(
         between.starts, between.other,
         (between.sent + between.received) * float(bytes_per_value),
-        weights, size, np.arange(platform.k), platform.speeds, contract.table("low") - slack,
+        weights, size, platform.speeds, contract.table("low") - slack,
         contract.table("high") + slack, contract.caps * (1 + RELATIVE_SLACK),
         platform.places, kind, alpha, beta, hops,
     )  # fmt: skip
@@ -246,7 +246,7 @@ def _mapping(problem: MappingProblem, platform: Platform) -> Mapping:
 
 def _best(problem: MappingProblem, tree: Tree) -> IntVector:
     """Return the best mapping found, or the given one if none is better."""
-    given = problem.home.copy()
+    given = np.arange(problem.size.size)
     least = score_of(problem, given).seconds
     if given.size <= EXACT:
         mapping_kernels.best_of_all(problem, AS_SOON, least * NO_LATER, given)

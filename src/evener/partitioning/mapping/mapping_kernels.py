@@ -21,11 +21,11 @@ class MappingProblem(NamedTuple):
 
     The quotient graph: starts (k + 1,), other (p,), n_bytes (p,): bytes that two blocks exchange in
     both directions, stored in both rows. Blocks: weight (k, c) [units], for each weight of the
-    vertices; size (k,) [B]; home (k,): the device of each block at the beginning, on which it may
-    always stay. Devices: speed (k,), low, high (k, c), cap (k,) [B]. Links: codes (depth, k): in
-    row i, devices in the same group of level i have equal codes; kind (k, k): the kind of link
-    between two devices, empty if it is the number of levels that they share. alpha [s], beta [s/B],
-    hops: of every kind of link.
+    vertices; size (k,) [B]. Block b is on device b at first, and may always stay there. Devices:
+    speed (k,), low, high (k, c), cap (k,) [B]. Links: codes (depth, k): in row i, devices in the
+    same group of level i have equal codes; kind (k, k): the kind of link between two devices, empty
+    if it is the number of levels that they share. alpha [s], beta [s/B], hops: of every kind of
+    link.
     """
 
     starts: np.ndarray
@@ -33,7 +33,6 @@ class MappingProblem(NamedTuple):
     n_bytes: np.ndarray
     weight: np.ndarray
     size: np.ndarray
-    home: np.ndarray
     speed: np.ndarray
     low: np.ndarray
     high: np.ndarray
@@ -71,8 +70,8 @@ def talking(problem, kind, n_bytes):
 
 @njit(cache=True, nogil=True)
 def fits(problem, b, d):
-    """Return whether block b satisfies the contract of device d, or was there at the beginning."""
-    if problem.home[b] == d:
+    """Return whether block b satisfies the contract of device d, or is there at first."""
+    if b == d:
         return True
     for c in range(problem.weight.shape[1]):
         if not problem.low[d, c] <= problem.weight[b, c] <= problem.high[d, c]:

@@ -79,7 +79,7 @@ def few_blocks(
     if task.preset.rivals > 1:
         # Minimum cuts on coarse levels, too: the blocks of cells of 3-D meshes were up to 25 %
         # worse without, as FM hardly moves their large borders. With many blocks they gain 1 %.
-        task = replace(task, preset=task.preset.with_cuts_on_all_levels())
+        task = replace(task, preset=replace(task.preset, cuts_on_coarse_levels=True))
 
     def keeps(part: Part) -> bool:
         return within(block_weights(level, part, targets.size), task.contract)
@@ -98,7 +98,7 @@ def few_blocks(
         cut = cut_of(blocks.level, blocks.part)
         found.append((refined_back(small, [blocks], task), start))
     if fronts is not None and swept < cut:
-        straight = placed(level, fronts, task, 0, finer_rounding=None)
+        straight = placed(level, fronts, task, 0)
         found.append((refine(straight, task, 0).part, fronts))
 
     return min(found, key=lambda one: (not keeps(one[0]), cut_of(level, one[0])))
@@ -129,7 +129,7 @@ def _combined_tries(
         other = refined_back(below, starts, task, depth)
         if cut_of(level, other) <= CLOSE * cut_of(level, part):
             part = combined(level, part, other, task, depth)
-    return placed(level, part, task, depth, finer_rounding=None)
+    return placed(level, part, task, depth)
 
 
 def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Placed]:
@@ -144,9 +144,7 @@ def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Pl
         for i in range(BISECTIONS)
     ]
     found = sorted(found, key=lambda part: cut_of(level, part))[:REFINED]
-    rivals = [
-        refine(placed(level, part, task, depth, finer_rounding=None), task, depth) for part in found
-    ]
+    rivals = [refine(placed(level, part, task, depth), task, depth) for part in found]
     return worth_following(rivals)
 
 
@@ -160,16 +158,14 @@ def combined(
     """
     contract = task.contract
     k, enough = contract.k, PLACED
-    both = one * np.int32(k) + other
-    pairs = np.flatnonzero(np.bincount(both, minlength=k * k))
-    number = np.zeros(k * k, np.int32)
-    number[pairs] = np.arange(pairs.size)
+    pairs, number = np.unique(one * np.int32(k) + other, return_inverse=True)
+    number = number.astype(np.int32)
     heaviest = 2 * float(level.vwgt.sum()) / enough
     caps = np.full(pairs.size, min(heaviest, LARGEST_CLUSTER * float(contract.targets.min())))
-    hierarchy = shrink_all(level, number[both], caps, enough, task.preset.shrink_by, task.threads)
+    hierarchy = shrink_all(level, number, caps, enough, task.preset.shrink_by, task.threads)
     depth, inside = level_depth + len(hierarchy.above), pairs[hierarchy.part]
     starts = [
-        placed(hierarchy.coarsest, part.astype(np.int32), task, depth, finer_rounding=None)
+        placed(hierarchy.coarsest, part.astype(np.int32), task, depth)
         for part in (inside // k, inside % k)
     ]
     rivals = worth_following([refine(start, task, depth) for start in starts])

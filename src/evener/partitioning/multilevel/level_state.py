@@ -10,7 +10,6 @@ rounded by diffusion and refined, and those of least cut are used.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,15 +40,6 @@ from evener.partitioning.refinement.fm import (
 from evener.partitioning.repair.flowing import flow_until_kept
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition
-
-
-class EasedLimits(NamedTuple):
-    """Targets and limits (k,) of blocks on one level: those of a contract, or wider ones."""
-
-    targets: FloatArray
-    low: FloatArray
-    high: FloatArray
-
 
 # The price of a border is EVEN_PRICE x (1 + LARGEST_SURCHARGE x (length / longest)^STEEPNESS).
 LARGEST_SURCHARGE = 1.5
@@ -88,7 +78,7 @@ def placed(
     task: MultilevelTask,
     depth: int,
     *,
-    finer_rounding: Spread | None,
+    finer_rounding: Spread | None = None,
 ) -> Placed:
     """Return blocks as near to the contract as the vertices of a small graph allow.
 
@@ -123,14 +113,14 @@ def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
 
     depth: number of the level, 0 for the finest.
     """
-    effort, cutting = task.preset.fm_with_cuts, task.preset.cutting
+    preset, effort = task.preset, task.preset.fm_with_cuts
     rounds = effort.finest_rounds if depth == 0 else effort.rounds
-    cuts = cutting.finest_rounds if depth == 0 else cutting.rounds
     level, seed = blocks.level, task.seed * 50 + depth
     limits = limits_on(level, task, depth)
     state = kernels.BlockState(blocks.part, blocks.weight, blocks.price, limits)
     refine_level(level, state, blocks.flag, rounds, effort, seed, task.threads)
-    cut_anew(level, state, cuts, cutting.reach, seed, task.threads)
+    if depth == 0 or preset.cuts_on_coarse_levels:
+        cut_anew(level, state, preset.reach, seed, task.threads)
     return blocks
 
 
@@ -142,9 +132,9 @@ def descend(blocks: Placed, finer: GraphLevel, shrunk: Shrunk, task: MultilevelT
     return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.finer_rounding)
 
 
-def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
+def balanced(level: GraphLevel, blocks: Part, limits: Contract) -> Part:
     """Return the blocks of a small graph, changed to be as near to the limits as possible."""
-    weight = block_weights(level, blocks, limits.targets.size)
+    weight = block_weights(level, blocks, limits.k)
     if within(weight, limits):
         return blocks
     weighted = level.adjwgt.size > 0
@@ -152,13 +142,12 @@ def balanced(level: GraphLevel, blocks: Part, limits: EasedLimits) -> Part:
         level.xadj.astype(np.int64), level.adjncy.view(np.int32), level.vwgt,
         level.adjwgt.astype(np.int64) if weighted else None,
     )  # fmt: skip
-    without_caps = Contract(*limits)
-    state = State.of(graph, Partition(blocks, without_caps.k), without_caps, 0, level.fixed)
+    state = State.of(graph, Partition(blocks, limits.k), limits, 0, level.fixed)
     flow_until_kept(state)
     return state.part
 
 
-def within(weight: FloatArray, limits: Contract | EasedLimits) -> bool:
+def within(weight: FloatArray, limits: Contract) -> bool:
     """Return whether the weights (k,) of blocks satisfy the limits."""
     return bool(((weight >= limits.low) & (weight <= limits.high)).all())
 
@@ -188,18 +177,18 @@ def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.We
     )
 
 
-def eased(contract: Contract, level: GraphLevel, depth: int) -> EasedLimits:
-    """Return the contract's limits, which on coarse levels (depth above 0) are wider.
+def eased(contract: Contract, level: GraphLevel, depth: int) -> Contract:
+    """Return the contract's limits of weights, which on coarse levels (depth above 0) are wider.
 
     There they differ from the targets by at least about one vertex: vertices of coarse levels are
     heavy, and closer limits would increase the cut.
     """
     targets = contract.targets
     if depth == 0:
-        return EasedLimits(targets, contract.low, contract.high)
+        return Contract(targets, contract.low, contract.high)
     room = np.minimum(level.heaviest, LARGEST_CLUSTER * targets)
     low, high = np.minimum(contract.low, targets - room), np.maximum(contract.high, targets + room)
-    return EasedLimits(targets, low, high)
+    return Contract(targets, low, high)
 
 
 # Tuned; why was not recorded. benchmarks/partitioners.py shows the results.
@@ -301,10 +290,7 @@ def _bisected(level: GraphLevel, tasks: list[MultilevelTask], depth: int) -> lis
     if len(chosen) > tasks[0].preset.deals_refined:
         cuts = [cut_of(level, part) for part in found]
         chosen = sorted(chosen, key=lambda i: cuts[i])[: tasks[0].preset.deals_refined]
-    return [
-        refine(placed(level, found[i], tasks[i], depth, finer_rounding=None), tasks[i], depth)
-        for i in chosen
-    ]
+    return [refine(placed(level, found[i], tasks[i], depth), tasks[i], depth) for i in chosen]
 
 
 def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:

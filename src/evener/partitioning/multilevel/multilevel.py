@@ -175,7 +175,7 @@ def halved_blocks(
         for turn, deal in enumerate(DEALS)
     ]
     best = min(halved, key=lambda part: cut_of(level, part))
-    start = placed(level, best, task, 0, finer_rounding=None).part
+    start = placed(level, best, task, 0).part
     found = [v_cycle(level, start, task, rounding) for rounding in (None, THOROUGH)]
     part = min(found, key=lambda part: cut_of(level, part))
     if objective != "cut":
@@ -239,7 +239,7 @@ def _from_given(
     """Return the given blocks of the coarsest level, refined, and others if these seem bad."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
-        return [refine(placed(level, part, task, depth, finer_rounding=None), task, depth)]
+        return [refine(placed(level, part, task, depth), task, depth)]
     well_rounded = not doubted or rounding == THOROUGH
     finer_rounding = task.preset.finer_rounding if well_rounded else None
     blocks = refine(rounded(level, part, task, depth, rounding, finer_rounding), task, depth)

@@ -7,20 +7,6 @@ from dataclasses import dataclass, field, replace
 from evener.partitioning.initial.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
 from evener.partitioning.refinement.fm import FMEffort
 
-
-@dataclass(frozen=True)
-class Cutting:
-    """How often the borders of pairs of blocks are replaced by minimum cuts.
-
-    rounds, finest_rounds: on each coarse level, and on the finest. reach: weight of a corridor on
-    each side of a border, as a multiple of what a block may lose or gain.
-    """
-
-    rounds: int = 0
-    finest_rounds: int = 1
-    reach: float = 3.2
-
-
 ROUGHLY = Spread(rounds=5, steps=8)
 WELL = Spread(rounds=8, steps=8)
 
@@ -29,27 +15,30 @@ WELL = Spread(rounds=8, steps=8)
 class Preset:
     """The effort of the multilevel partitioner.
 
-    fm_with_cuts, cutting: refinement by localized FM, then by minimum cuts between pairs of blocks.
-    fm_without_cuts: FM that is not followed by minimum cuts: for `refine` on the whole graph, and
-    for several weights per vertex on every level. per_block: vertices per block of the coarsest
-    graph, if initial blocks are given. shrink_by: largest weight of a cluster in one coarsening
-    step, in mean vertices. cycles: how often the graph is coarsened and refined. slack: a search
-    may violate a block's limits temporarily by this fraction of the target. rounding: diffusion of
-    blocks that k-means makes from the coordinates of a large graph; first_rounding: diffusion of
-    other blocks on the smallest graph; finer_rounding: repeated diffusion of rounded blocks on
-    finer graphs. balance: k-means of a large graph may leave a block off its target by this
-    fraction. bisected_blocks: total number of blocks in all bisections that are tried;
-    deals_refined: how many of these bisections, with least cut, are refined. round_both: whether
-    the best bisection is rounded even if there are also blocks by k-means of coordinates. rivals:
-    number of initial partitions that are refined on finer levels. anew: how blocks are rounded once
-    more at the end, in graphs of up to most_anew vertices; None: not at all.
+    fm_with_cuts: localized FM before minimum cuts between pairs of blocks. fm_without_cuts: FM that
+    is not followed by minimum cuts: for `refine` on the whole graph, and for several weights per
+    vertex on every level. cuts_on_coarse_levels: whether minimum cuts are made on all levels, not
+    only on the finest. reach: weight of a minimum cut's corridor on each side of a border, as a
+    multiple of what a block may lose or gain. per_block: vertices per block of the coarsest graph,
+    if initial blocks are given. shrink_by: largest weight of a cluster in one coarsening step, in
+    mean vertices. cycles: how often the graph is coarsened and refined. slack: a search may violate
+    a block's limits temporarily by this fraction of the target. rounding: diffusion of blocks that
+    k-means makes from the coordinates of a large graph; first_rounding: diffusion of other blocks
+    on the smallest graph; finer_rounding: repeated diffusion of rounded blocks on finer graphs.
+    balance: k-means of a large graph may leave a block off its target by this fraction.
+    bisected_blocks: total number of blocks in all bisections that are tried; deals_refined: how
+    many of these bisections, with least cut, are refined. round_both: whether the best bisection is
+    rounded even if there are also blocks by k-means of coordinates. rivals: number of initial
+    partitions that are refined on finer levels. anew: how blocks are rounded once more at the end,
+    in graphs of up to most_anew vertices; None: not at all.
     """
 
     fm_with_cuts: FMEffort = field(
         default_factory=lambda: FMEffort(rounds=5, finest_rounds=2, patience=1)
     )
-    cutting: Cutting = field(default_factory=Cutting)
     fm_without_cuts: FMEffort = field(default_factory=FMEffort)
+    cuts_on_coarse_levels: bool = False
+    reach: float = 3.2
     per_block: int = 40
     shrink_by: float = 8.0
     cycles: int = 1
@@ -65,18 +54,13 @@ class Preset:
     anew: Spread | None = THOROUGH
     most_anew: int = 20_000
 
-    def with_cuts_on_all_levels(self) -> Preset:
-        """Return the preset with at least one round of minimum cuts on each coarse level."""
-        cutting = replace(self.cutting, rounds=max(self.cutting.rounds, 1))
-        return replace(self, cutting=cutting)
-
 
 # Numbers are set by hand and checked by benchmarks/partitioners.py; why was not recorded.
 PRESETS = {
     "fast": Preset(
         FMEffort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
-        Cutting(reach=1.75),
         FMEffort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
+        reach=1.75,
         rounding=ROUGHLY,
         finer_rounding=BRIEFLY,
         balance=0.03,
@@ -86,8 +70,9 @@ PRESETS = {
     "default": Preset(),
     "strong": Preset(
         FMEffort(rounds=6, finest_rounds=3, patience=4, boldness=0.85),
-        Cutting(rounds=1, reach=4.0),
         FMEffort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
+        cuts_on_coarse_levels=True,
+        reach=4.0,
         per_block=80,
         shrink_by=4.0,
         cycles=3,

@@ -24,42 +24,29 @@ AT_ONCE = 4  # slices of a group of pairs per slice of the graph
 MOST_PAIRS = 12  # limit on pairs per block; mesh blocks are in about 3 pairs in 2-D, 8 in 3-D
 
 
-def cut_anew(
-    level: GraphLevel, blocks: BlockState, rounds: int, reach: float, seed: int, threads: int
-) -> int:
+def cut_anew(level: GraphLevel, blocks: BlockState, reach: float, seed: int, threads: int) -> int:
     """Replace borders of neighbouring blocks by minimum cuts, in place; return the gain, in prices.
 
-    reach: weight of a corridor on each side, as a multiple of what a block may lose or gain. Later
-    rounds only try pairs with a block that the previous round changed.
+    reach: weight of a corridor on each side, as a multiple of what a block may lose or gain.
     """
     k, limits = blocks.weight.size, blocks.limits
+    if k == 1:
+        return 0
     local = np.full(level.n, -1, np.int32)
     local[level.fixed] = kernels.NEVER_TAKEN
     least = LEAST_VERTICES * level.free_weights.sum() / max(level.n_free, 1)
     widest: FloatArray = np.maximum(0.5 * reach * (limits.high - limits.low), least)
-    changed = np.ones(k, np.bool_)
-    total = 0
-    if k == 1:
-        rounds = 0
-    for turn in range(rounds):
-        borders, groups = _borders(level, blocks.part, k, changed, seed * 100 + turn, threads)
-        gain = np.zeros(borders.pairs.size, np.int64)
-        for first, last in groups:
-            _cut_group(level, blocks, widest, borders, range(first, last), local, gain, threads)
-        won = int(gain.sum())
-        total += won
-        if won == 0:
-            break
-        changed[:] = False
-        changed[borders.pairs[gain > 0] // k] = True
-        changed[borders.pairs[gain > 0] % k] = True
-    return total
+    borders, groups = _borders(level, blocks.part, k, seed * 100, threads)
+    gain = np.zeros(borders.pairs.size, np.int64)
+    for first, last in groups:
+        _cut_group(level, blocks, widest, borders, range(first, last), local, gain, threads)
+    return int(gain.sum())
 
 
 def _borders(
-    level: GraphLevel, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
+    level: GraphLevel, part: Part, k: int, seed: int, threads: int
 ) -> tuple[Borders, list[tuple[int, int]]]:
-    """Return the pairs of neighbouring blocks of which at least one has changed.
+    """Return the pairs of neighbouring blocks.
 
     They are sorted into groups of pairs that share no block; the first pair and the end of each
     group are returned too. If there are more than MOST_PAIRS pairs per block, only those with the
@@ -68,14 +55,11 @@ def _borders(
     pair, vertex = _listed(level, part, k, threads)
     along = np.argsort(pair, kind="stable")
     pairs, begins, size = np.unique(pair[along], return_index=True, return_counts=True)
-    active = np.flatnonzero(changed[pairs // k] | changed[pairs % k])
-    if active.size > MOST_PAIRS * k:
-        longest = np.argsort(-size[active], kind="stable")[: MOST_PAIRS * k]
-        active = np.sort(active[longest])
-    shuffle(active, seed)
+    longest = np.sort(np.argsort(-size, kind="stable")[: MOST_PAIRS * k])
+    shuffle(longest, seed)
     # Long borders in the first groups, short ones in the last: threads share each group.
-    active = active[np.argsort(-np.log2(size[active]).astype(np.int64), kind="stable")]
-    order, groups = _coloured(pairs, size, active, k)
+    longest = longest[np.argsort(-np.log2(size[longest]).astype(np.int64), kind="stable")]
+    order, groups = coloured(pairs, size, longest, k)
     begins, ends = begins[order], (begins + size)[order]
     return Borders(pairs[order], begins, ends, vertex[along]), groups
 
@@ -90,22 +74,24 @@ def _listed(
 
     def one(i: int) -> None:
         seen = np.full(k, -1, np.int64)
-        arguments = (seen, ends[i], ends[i + 1])
-        room = kernels.count_borders(level.xadj, level.adjncy, part, *arguments)
-        found[i] = np.empty(room, np.int64), np.empty(room, np.int32)
+        arguments = (level.xadj, level.adjncy, part, k, seen, ends[i], ends[i + 1])
+        count = kernels.list_borders(*arguments, *found[i])
+        found[i] = np.empty(count, np.int64), np.empty(count, np.int32)
         seen[:] = -1
-        kernels.list_borders(level.xadj, level.adjncy, part, k, *arguments, *found[i])
+        kernels.list_borders(*arguments, *found[i])
 
     in_slices(one, slices, threads)
     return np.concatenate([pair for pair, _ in found]), np.concatenate([v for _, v in found])
 
 
-def _coloured(
-    pairs: IntArray, size: IntArray, order: IntArray, k: int
+def coloured(
+    pairs: IntArray, size: IntArray | FloatArray, order: IntArray, k: int
 ) -> tuple[IntArray, list[tuple[int, int]]]:
     """Sort the pairs into groups in which no block occurs twice, each by descending border length.
 
-    Returns the order, and the begin and end of each group. Threads end at about the same time if
+    pairs (p,): lower block x k + higher block; size (p,): border lengths. order: in which pairs are
+    assigned, each to the first group possible. Returns the pairs of all groups as indices, and the
+    begin and end of each group. Threads end at about the same time if
     the largest pieces of work come first.
     """
     colour = np.empty(pairs.size, np.int64)

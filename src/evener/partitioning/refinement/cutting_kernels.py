@@ -63,8 +63,12 @@ class Corridor(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_borders(xadj, adjncy, part, seen, first, last):
-    """Count pairs (vertex of [first, last), neighbouring block); seen (k,) int64 must be -1."""
+def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
+    """List each vertex of [first, last) with each other block next to it.
+
+    pair int64: lower block x k + higher block. vertex int32: the vertex. Both may be empty, to
+    count only. Returns the number of entries. seen (k,) int64 must be -1.
+    """
     count = 0
     for v in range(first, last):
         p = part[v]
@@ -72,23 +76,10 @@ def count_borders(xadj, adjncy, part, seen, first, last):
             q = part[adjncy[e]]
             if q != p and seen[q] != v:
                 seen[q] = v
+                if pair.size > 0:
+                    pair[count], vertex[count] = np.int64(min(p, q)) * k + max(p, q), v
                 count += 1
     return count
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
-    """List each vertex with each block next to it: lower block x k + higher block, and vertex."""
-    count = 0
-    for v in range(first, last):
-        p = part[v]
-        for e in range(xadj[v], xadj[v + 1]):
-            q = part[adjncy[e]]
-            if q != p and seen[q] != v:
-                seen[q] = v
-                pair[count] = np.int64(min(p, q)) * k + max(p, q)
-                vertex[count] = v
-                count += 1
 
 
 @inner(error_model="numpy", counted=False)

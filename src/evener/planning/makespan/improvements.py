@@ -102,7 +102,7 @@ class DeviceSwaps:
         values = (quotient.sent + quotient.received).astype(np.float64)
         return MappingProblem(
             quotient.starts, quotient.other, values, np.stack([own, alike], axis=1),
-            candidate.used.astype(np.float64), np.arange(own.size), np.ones(own.size),
+            candidate.used.astype(np.float64), np.ones(own.size),
             np.stack([nothing, alike], axis=1), np.stack([anything, alike], axis=1),
             np.full(own.size, np.inf), np.empty((0, own.size), np.int64), kind, alpha, per_value,
             np.zeros(alpha.size),
