@@ -21,11 +21,11 @@ from evener.errors import UsageError, one_of
 from evener.graphs.graph import Graph
 from evener.partitioning.external.children import run_in_child
 from evener.partitioning.external.jobs import Job
+from evener.partitioning.external.metis import Weighted
 from evener.partitioning.external.trees import (
     CLUSTERS,
     TREE,
     Divide,
-    Weighted,
     along_tree,
     bisected,
 )

@@ -15,14 +15,13 @@ from evener.partitioning.initial import bisection_levels_kernels as halving
 from evener.partitioning.initial.bisection import (
     DEALS,
     TRIES,
-    by_halves,
     cut_of,
     recursive_bisection,
-    side_of,
     slack_of_one,
 )
 from evener.partitioning.initial.bisection_levels_kernels import HalvingTree
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
+from evener.partitioning.levels.levels import subgraph
 from tests.assertions import grid, path, random_graphs
 from tests.examples import with_examples
 from tests.partitioning.by_hand import edges_of, level_of
@@ -41,13 +40,22 @@ def bisected_slowly(level, targets, epsilon, seed):
     """As recursive_bisection by "count": each half is taken out as a graph of its own."""
     slack = slack_of_one(epsilon, targets.size)
 
-    def halve(piece, blocks, number):
+    part = np.zeros(level.n, np.int32)
+    waiting = [(level, np.arange(level.n), np.argsort(-targets, kind="stable"), seed)]
+    while waiting:
+        piece, members, blocks, number = waiting.pop()
+        if blocks.size == 1 or piece.n == 0:
+            part[members] = blocks[0]
+            continue
         half = blocks.size // 2
         share = targets[blocks[:half]].sum() / targets[blocks].sum()
         state = np.random.default_rng(number).integers(1, 2**63, dtype=np.uint64)
-        return halved(piece, float(share), slack, state, TRIES), blocks, half
-
-    return by_halves(level, np.argsort(-targets, kind="stable"), seed, halve, side_of)
+        side = halved(piece, float(share), slack, state, TRIES)
+        for s, own in ((0, blocks[:half]), (1, blocks[half:])):
+            inside = np.flatnonzero(side == s).astype(np.int32)
+            sub = subgraph(piece, side, inside)
+            waiting.append((sub, members[inside], own, 2 * number + s + 1))
+    return part
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -148,8 +156,8 @@ def test_a_side_is_the_graph_among_its_vertices(graph, seed):
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
     level = level_of(graph)
     side = np.random.default_rng(seed).integers(0, 2, graph.n).astype(np.int32)
-    sub, members = side_of(level, side, 1)
-    assert members.tolist() == np.flatnonzero(side == 1).tolist()
+    members = np.flatnonzero(side == 1).astype(np.int32)
+    sub = subgraph(level, side, members)
     assert (sub.vwgt == level.vwgt[members]).all()
     back = {(int(members[v]), int(members[u])): w for (v, u), w in edges_of(sub).items()}
     inside = {e: w for e, w in edges_of(level).items() if side[e[0]] == side[e[1]] == 1}

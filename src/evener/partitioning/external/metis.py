@@ -120,23 +120,27 @@ def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
     adjwgt = edge_weights(job, limit)
     shares = job.targets / job.targets.sum(axis=0)
     vwgt = np.stack([column.values for column in columns], axis=1)
-    lists = WholeGraph(job.xadj, job.adjncy, vwgt, None if job.adjwgt is None else adjwgt.values)
+    edges = np.empty(0) if job.adjwgt is None else adjwgt.values
+    graph = Weighted(job.xadj, job.adjncy, vwgt, edges)
     options = _options(job, metis.functions)
 
     def run() -> npt.ArrayLike:
         recursive = job.tool == "metis-recursive"
-        return metis.divided(lists, shares, 1 + job.epsilon, options, recursive=recursive)
+        return metis.divided(graph, shares, 1 + job.epsilon, options, recursive=recursive)
 
     return Call(run, f"libmetis {metis.version}", _remarks(columns, adjwgt))
 
 
-class WholeGraph(NamedTuple):
-    """A graph of integers: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,) or None."""
+class Weighted(NamedTuple):
+    """A graph: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,), or empty if all are 1.
+
+    Numbers have any type; METIS takes only integers.
+    """
 
     xadj: npt.NDArray[Any]
     adjncy: npt.NDArray[Any]
     vwgt: npt.NDArray[Any]
-    adjwgt: npt.NDArray[Any] | None
+    adjwgt: npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -159,11 +163,11 @@ class MetisLibrary:
     @property
     def version(self) -> str:
         """The version of METIS, as far as it can be determined."""
-        return _version(self.functions)
+        return "5.2 or newer" if _is_newer(self.functions) else "5.1"
 
     def divided(
         self,
-        lists: WholeGraph,
+        graph: Weighted,
         shares: npt.NDArray[np.float64],
         tolerance: float | None,
         options: npt.NDArray[np.int64],
@@ -175,7 +179,7 @@ class MetisLibrary:
         They sum to 1 for each weight. tolerance: largest ratio of block weight to target; None:
         METIS's default. Raises RuntimeError if METIS fails.
         """
-        n, several = lists.vwgt.shape
+        n, several = graph.vwgt.shape
         part = np.full(n, -1, self.index)
         arguments = KeptArrays(self.index)
         at_most = None
@@ -184,9 +188,9 @@ class MetisLibrary:
         functions = self.functions
         call = functions.METIS_PartGraphRecursive if recursive else functions.METIS_PartGraphKway
         code = call(
-            arguments.keep([n]), arguments.keep([several]), arguments.keep(lists.xadj),
-            arguments.keep(lists.adjncy), arguments.keep(lists.vwgt), None,
-            None if lists.adjwgt is None else arguments.keep(lists.adjwgt),
+            arguments.keep([n]), arguments.keep([several]), arguments.keep(graph.xadj),
+            arguments.keep(graph.adjncy), arguments.keep(graph.vwgt), None,
+            arguments.keep(graph.adjwgt) if graph.adjwgt.size else None,
             arguments.keep([len(shares)]), arguments.keep(shares, self.number), at_most,
             arguments.keep(options), arguments.keep([0]), address(part),
         )  # fmt: skip
@@ -215,10 +219,6 @@ def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
 def _is_newer(metis: ctypes.CDLL) -> bool:
     """Return whether this is METIS 5.2 or newer, as it has a function that older versions lack."""
     return hasattr(metis, "METIS_CacheFriendlyReordering")
-
-
-def _version(metis: ctypes.CDLL) -> str:
-    return "5.2 or newer" if _is_newer(metis) else "5.1"
 
 
 def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:

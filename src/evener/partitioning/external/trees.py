@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,19 +17,9 @@ from evener.partitioning.external.metis import (
     N_OPTIONS,
     PLACES,
     MetisLibrary,
-    WholeGraph,
+    Weighted,
     _is_newer,
 )
-
-
-class Weighted(NamedTuple):
-    """A graph: xadj (n + 1,), adjncy (2m,), vwgt (n, c), adjwgt (2m,); numbers of any type."""
-
-    xadj: npt.NDArray[Any]
-    adjncy: npt.NDArray[Any]
-    vwgt: npt.NDArray[Any]
-    adjwgt: npt.NDArray[Any]
-
 
 # Divides a graph of more vertices than blocks, by shares (blocks, c) of each weight: (n,) blocks.
 Divide = Callable[[Weighted, npt.NDArray[np.float64]], npt.NDArray[Any]]
@@ -156,8 +146,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
     options[PLACES[_is_newer(metis.functions)]["seed"]] = job.seed % (2**31 - 1)
 
     def divide(part: Weighted, shares: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        lists = WholeGraph(part.xadj, part.adjncy, part.vwgt, part.adjwgt)
-        return metis.divided(lists, shares, None, options, recursive=True)
+        return metis.divided(part, shares, None, options, recursive=True)
 
     def run() -> npt.ArrayLike:
         if job.tool == CLUSTERS:

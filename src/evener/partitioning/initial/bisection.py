@@ -6,18 +6,15 @@ two sides level by level, as in [KK98]_.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
-from typing import Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, Part
+from evener.arrays import FloatArray, Part
 from evener.errors import InfeasibleError
 from evener.partitioning.initial import bisection_levels_kernels as halving
 from evener.partitioning.initial.bisection_levels_kernels import HalvingTree
-from evener.partitioning.levels.levels import GraphLevel, subgraph
+from evener.partitioning.levels.levels import GraphLevel
 
 TRIES = 8  # starts on the smallest graph of a bisection
 LARGE = 1.5  # deal "large": a block is large if its target is above LARGE x least target
@@ -88,47 +85,6 @@ def slack_of_one(epsilon: float, k: int) -> float:
     return float((1 + epsilon) ** (1 / depth) - 1)
 
 
-class Piece(Protocol):
-    """A graph of n vertices that can be halved."""
-
-    @property
-    def n(self) -> int:
-        """Number of vertices."""
-
-
-AnyPiece = TypeVar("AnyPiece", bound=Piece)
-
-
-def by_halves(
-    whole: AnyPiece,
-    order: IntArray,
-    seed: int,
-    halve: Callable[[AnyPiece, IntArray, int], tuple[Part, IntArray, int]],
-    side_of: Callable[[AnyPiece, Part, int], tuple[AnyPiece, npt.NDArray[np.int32]]],
-) -> Part:
-    """Return the block (n,) of every vertex, by recursive bisection with given functions.
-
-    order (k,): the blocks. halve(piece, blocks, seed) returns the side 0 or 1 of every vertex, the
-    blocks in an order, and how many of the first blocks belong to side 0. side_of(piece, side, s):
-    like the function `side_of`.
-    """
-    part = np.zeros(whole.n, np.int32)
-    waiting = [(whole, np.arange(whole.n), order, seed)]
-    while waiting:
-        piece, members, blocks, number = waiting.pop()
-        if blocks.size == 1 or piece.n == 0:
-            part[members] = blocks[0]
-            continue
-        side, blocks, half = halve(piece, blocks, number)
-        for s, own in ((0, blocks[:half]), (1, blocks[half:])):
-            if own.size == 1:
-                part[members[side == s]] = own[0]
-                continue
-            sub, inside = side_of(piece, side, s)
-            waiting.append((sub, members[inside], own, 2 * number + s + 1))
-    return part
-
-
 def _dealt(targets: list[float], blocks: list[int], deal: str) -> tuple[list[int], int]:
     """Return the blocks in an order, and how many of the first blocks go to side 0."""
     if deal == "weight":
@@ -146,9 +102,3 @@ def _dealt(targets: list[float], blocks: list[int], deal: str) -> tuple[list[int
 def cut_of(level: GraphLevel, part: Part) -> float:
     """Return the weight of the edges between blocks."""
     return float(halving.cut_weight(level.xadj, level.adjncy, level.adjwgt, part)) / 2
-
-
-def side_of(level: GraphLevel, side: Part, s: int) -> tuple[GraphLevel, npt.NDArray[np.int32]]:
-    """Return the subgraph of side s, and the numbers of its vertices in the given graph."""
-    members = np.flatnonzero(side == s).astype(np.int32)
-    return subgraph(level, side, members), members

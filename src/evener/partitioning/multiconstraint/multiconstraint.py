@@ -14,12 +14,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial import bisection_kernels
-from evener.partitioning.initial.bisection import by_halves, cut_of, side_of, slack_of_one
+from evener.partitioning.initial.bisection import cut_of, slack_of_one
 from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
 from evener.partitioning.levels.heap_kernels import IndexedHeap
 from evener.partitioning.levels.levels import (
@@ -30,6 +29,7 @@ from evener.partitioning.levels.levels import (
     projected,
     scattered,
     shrink_all,
+    subgraph,
 )
 from evener.partitioning.multiconstraint.balance import (
     COARSE,
@@ -78,15 +78,24 @@ def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed:
     shares = targets / np.maximum(targets.sum(axis=0), 1e-300)
     slack = slack_of_one(epsilon, len(targets))
 
-    def halve(piece: Loaded, blocks: IntArray, number: int) -> tuple[Part, IntArray, int]:
+    part = np.zeros(loaded.n, np.int32)
+    order = np.argsort(-shares.mean(axis=1), kind="stable")
+    waiting = [(loaded, np.arange(loaded.n), order, seed)]
+    while waiting:
+        piece, members, blocks, number = waiting.pop()
+        if blocks.size == 1 or piece.n == 0:
+            part[members] = blocks[0]
+            continue
         total = np.cumsum(shares[blocks].mean(axis=1))
         half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
         own = shares[blocks].sum(axis=0)
         share = shares[blocks[:half]].sum(axis=0) / np.maximum(own, 1e-300)
-        return _bisect(piece, np.where(own > 0, share, 0.5), slack, number), blocks, half
-
-    order = np.argsort(-shares.mean(axis=1), kind="stable")
-    return by_halves(loaded, order, seed, halve, _side)
+        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number)
+        for s, below in ((0, blocks[:half]), (1, blocks[half:])):
+            inside = np.flatnonzero(side == s).astype(np.int32)
+            sub = Loaded(subgraph(piece.level, side, inside), piece.loads[inside])
+            waiting.append((sub, members[inside], below, 2 * number + s + 1))
+    return part
 
 
 def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
@@ -148,12 +157,6 @@ def _grown(level: GraphLevel, share: float, rng: np.random.Generator, turn: int)
     most = goal + 0.5 * float(level.vwgt.max())
     bisection_kernels.grow(level.arrays, start, goal, most, side, IndexedHeap(items, keys, place))
     return side
-
-
-def _side(loaded: Loaded, side: Part, s: int) -> tuple[Loaded, npt.NDArray[np.int32]]:
-    """Return the subgraph of side s, and the numbers of its vertices in the given graph."""
-    level, members = side_of(loaded.level, side, s)
-    return Loaded(level, loaded.loads[members]), members
 
 
 # On coarser levels limits are wider by ROOM mean clusters for the smallest block, but at most by
