@@ -12,7 +12,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.partitioning.refine import RefineOptions
 from evener.plans.partition import Contract
-from evener.sliced import contraction, memory
+from evener.sliced import memory
 from evener.sliced.blocks import SlicedOptions, least_clusters, sliced_blocks
 from evener.sliced.borders import BlockBorders, near_clusters, refine_borders
 from evener.sliced.clusters import clusters_in_slices, entries_of_clusters
@@ -100,10 +100,6 @@ def test_graphs_of_clusters_whose_entries_hardly_fall_need_more():
     assert cluster_memory(SIZES, dense[0]) < cluster_memory(SIZES, dense[1])
     assert cluster_memory(SIZES, mesh) < cluster_memory(SIZES.searched(), mesh)
     assert group_bytes(1000, 9000, 1.0) < group_bytes(1000, 9000, 0.2)
-
-
-def test_the_table_of_edges_is_counted_as_large_as_it_is():
-    assert memory.FIRST_PLACES == contraction.LEAST_PLACES
 
 
 @pytest.mark.parametrize("k", [2, 8])

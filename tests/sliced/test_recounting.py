@@ -10,7 +10,8 @@ from evener.plans.partition import Partition
 from evener.plans.workload import WORKLOADS
 from evener.running.comm import run_threads
 from evener.sliced.distributed import DistributedGraph
-from evener.sliced.recounting import FIRST_PAIRS, VertexCosts, recounted_in_slices
+from evener.sliced.facts import VertexBytes
+from evener.sliced.recounting import FIRST_PAIRS, recounted_in_slices
 from evener.sliced.rows import InMemoryGraph
 from tests.sliced.rank_rows import random_graph, ranges_of, rows_of
 
@@ -58,8 +59,8 @@ def test_work_that_a_workload_states_and_bytes(name):
     workload = WORKLOADS[name]
     expected = counted_blocks(whole, Partition(part, 5), workload.work(whole)[:, None])
     graph = InMemoryGraph(whole)
-    costs = VertexCosts(workload, whole.bytes_per_vertex, whole.bytes_per_edge)
-    same(recounted_in_slices(graph, part, 5, costs), expected)
+    size = VertexBytes(whole.bytes_per_vertex, whole.bytes_per_edge)
+    same(recounted_in_slices(graph, part, 5, workload, size), expected)
 
 
 def test_more_pairs_of_blocks_than_the_table_holds_at_first():

@@ -15,9 +15,10 @@ from evener.plans.partition import Contract, Partition
 from evener.running.comm import run_threads
 from evener.sliced import uneven_kernels as kernels
 from evener.sliced.distributed import DistributedGraph
+from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
 from evener.sliced.rows import InMemoryGraph
-from evener.sliced.uneven import BlockMemory, SliceDegrees, UnevenBlocks, uneven_blocks
+from evener.sliced.uneven import SliceDegrees, UnevenBlocks, uneven_blocks
 from tests.partitioning.by_hand import faults, real_contract, unit_contract
 from tests.sliced.rank_rows import ranges_of, rows_of
 
@@ -67,7 +68,7 @@ def test_blocks_are_the_same_for_any_number_of_ranks_and_from_a_file(kind, tmp_p
     if kind == "capped":
         caps = np.full(6, 1.4 * (8 * graph.n + 4 * graph.adjncy.size) / 6)
         contract = Contract(contract.targets, contract.low * 0.2, contract.high, caps)
-        options["memory"] = BlockMemory(8.0, 4.0)
+        options["memory"] = VertexBytes(8.0, 4.0)
     expected = uneven_blocks(InMemoryGraph(graph), contract, **options)
     for ranks in (1, 2, 3, 4, 8):
         assert (on_ranks(graph, contract, ranks, **options) == expected).all(), ranks
@@ -178,7 +179,7 @@ def test_given_blocks_are_improved_on_any_ranks():
 def test_caps_in_bytes_are_kept():
     """Where blocks of the largest targets could not hold all edges, others take the hubs."""
     graph = rmat(12, 4)
-    memory = BlockMemory(graph.bytes_per_vertex, graph.bytes_per_edge)
+    memory = VertexBytes(graph.bytes_per_vertex, graph.bytes_per_edge)
     limits = unit_contract(graph.n, [6, 6, 1, 1, 1, 1], 0.03)
     free = uneven_blocks(InMemoryGraph(graph), limits)
     needed = metrics.block_bytes(graph, Partition(free, 6))

@@ -14,9 +14,10 @@ from evener.sliced import uneven
 from evener.sliced.blocks import SlicedOptions
 from evener.sliced.degrees import SliceDegrees
 from evener.sliced.distributed import DistributedGraph
+from evener.sliced.facts import VertexBytes
 from evener.sliced.files import FileGraph
 from evener.sliced.rows import InMemoryGraph
-from evener.sliced.uneven import BlockMemory, blocks_of_uneven, cut_of, uneven_blocks
+from evener.sliced.uneven import blocks_of_uneven, cut_of, uneven_blocks
 from tests.partitioning.by_hand import faults, unit_contract
 from tests.sliced.rank_rows import ranges_of, rows_of
 
@@ -76,7 +77,7 @@ def test_the_same_blocks_on_ranks_and_from_a_file(kind, tmp_path):
     wanted = np.array([4, 2, 1, 1]) / 8 * graph.total_weight
     contract = Contract(wanted, 0.95 * wanted, 1.05 * wanted)
     if kind == "capped":
-        memory = BlockMemory(8.0, 4.0)
+        memory = VertexBytes(8.0, 4.0)
         caps = 1.08 * wanted / graph.n * (8 * graph.n + 4 * graph.adjncy.size)
         contract = Contract(wanted, 0.8 * wanted, 1.2 * wanted, caps)
     expected = divided(InMemoryGraph(graph), contract, memory)

@@ -46,16 +46,14 @@ from evener.sizing.contracts import limits_within_memory, seconds_contract
 from evener.sizing.memory_capped import unit_capacities
 from evener.sliced.blocks import SlicedOptions, sliced_blocks
 from evener.sliced.degrees import SliceDegrees
-from evener.sliced.facts import VertexBytes, sliced_facts
+from evener.sliced.facts import VERTEX_BYTES, VertexBytes, sliced_facts
 from evener.sliced.gathering import gathered, raised_everywhere
 from evener.sliced.memory import mebibytes
 from evener.sliced.reading import WatchedGraph
 from evener.sliced.rows import SlicedGraph
 from evener.sliced.tools import ON_RANKS, blocks_by
-from evener.sliced.uneven import BlockMemory, blocks_of_uneven
+from evener.sliced.uneven import blocks_of_uneven
 from evener.wording import plural
-
-VERTEX_BYTES = VertexBytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,8 +271,7 @@ def _uneven_way(task: SlicesToDivide) -> Callable[[Contract], Part]:
     if task.is_held_by_one:
         return lambda _: task.blocks_by_one()[0]
     degrees = SliceDegrees.read(task.weighted)
-    memory = BlockMemory(*task.size)
-    return lambda limits: blocks_of_uneven(task.weighted, limits, degrees, task.sliced, memory)
+    return lambda limits: blocks_of_uneven(task.weighted, limits, degrees, task.sliced, task.size)
 
 
 def _notes_on_unrefined(count: int, k: int) -> list[str]:

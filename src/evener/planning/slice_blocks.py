@@ -35,7 +35,7 @@ from evener.sliced.facts import SlicedFacts, VertexBytes, weighted_slices
 from evener.sliced.gathering import agreed, gathered, raised_everywhere, scattered
 from evener.sliced.memory import most_whole
 from evener.sliced.reading import WatchedGraph
-from evener.sliced.recounting import VertexCosts, recounted_in_slices
+from evener.sliced.recounting import recounted_in_slices
 from evener.sliced.rows import SlicedGraph
 
 # Share of a memory that is left free at first, as bytes differ from block to block at the same
@@ -94,8 +94,8 @@ class SlicesToDivide:
     def counted(self, blocks: Part) -> BlockCounts:
         """Return the counts of the blocks (n_own,). Collective."""
         self.graph.step("certifying")
-        costs = VertexCosts(self.options.workload, self.size.vertex, self.size.entry)
-        return recounted_in_slices(self.graph, blocks, self.platform.k, costs)
+        workload, k = self.options.workload, self.platform.k
+        return recounted_in_slices(self.graph, blocks, k, workload, self.size)
 
     def within_memory(self, divide: Divide) -> tuple[Part, BlockCounts]:
         """Return blocks within their memory limits, and their counts.

@@ -43,7 +43,7 @@ from evener.sliced.border_graph import BorderGraph, cluster_blocks
 from evener.sliced.borders import NO_BLOCKS
 from evener.sliced.facts import WeighedRows
 from evener.sliced.gathering import agreed, of_root, raised_everywhere
-from evener.sliced.recounting import VertexCosts, recounted_in_slices
+from evener.sliced.recounting import recounted_in_slices
 
 # Function that returns a partition from scratch. Its arguments are a plan, of which it uses the
 # options, a graph whose weights are the work, a platform with the current speeds, and a workload,
@@ -381,8 +381,7 @@ def rematched(rows: RowsToShift, found: CountedBlocks, stays: FloatArray) -> Cou
 
 def counted(graph: WeighedRows, blocks: Part, k: int, workload: Workload) -> BlockCounts:
     """Return the BlockCounts of k blocks (n_own,) with the weights of `graph`; all call."""
-    costs = VertexCosts(workload.without_work(), graph.size.vertex, graph.size.entry)
-    return recounted_in_slices(graph, blocks, k, costs)
+    return recounted_in_slices(graph, blocks, k, workload.without_work(), graph.size)
 
 
 def at_root(comm: Comm, work: Callable[[], Part]) -> Part:

@@ -11,21 +11,19 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit import inner, njit
+from evener.running.slices_kernels import mixed
 
 UNREACHED = -1
 NEW = -2
 RATED = 64  # neighbouring cells that a vertex compares, at most
-# Odd constants of splitmix64's finaliser.
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread
 
 
 @inner()
-def mixed(number, seed):
-    """Return 64 bits that depend on all bits of a vertex's number and the seed."""
-    word = np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed)
-    word = (word ^ (word >> np.uint64(30))) * FIRST
-    word = (word ^ (word >> np.uint64(27))) * SECOND
-    return word ^ (word >> np.uint64(31))
+def _is_seed(of, begin, v, one_in, seed):
+    """Return whether v is unreached and chosen by the hash of its number and the seed."""
+    word = np.uint64(begin + v) * SPREAD + np.uint64(seed)
+    return of[v] == UNREACHED and mixed(word) % np.uint64(one_in) == 0
 
 
 @njit(cache=True, nogil=True)
@@ -36,7 +34,7 @@ def count_seeds(of, begin, first, last, one_in, seed):
     """
     count = 0
     for v in range(first, last):
-        count += of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0
+        count += _is_seed(of, begin, v, one_in, seed)
     return count
 
 
@@ -44,7 +42,7 @@ def count_seeds(of, begin, first, last, one_in, seed):
 def place_seeds(of, begin, first, last, one_in, seed, cell):
     """Give each seed among the unreached vertices [first, last) a new cell, from `cell` on."""
     for v in range(first, last):
-        if of[v] == UNREACHED and mixed(begin + v, seed) % np.uint64(one_in) == 0:
+        if _is_seed(of, begin, v, one_in, seed):
             of[v] = cell
             cell += 1
 
@@ -85,11 +83,3 @@ def grow(rows, of):
             of[rows.first + i] = NEW - best
             joined += 1
     return joined
-
-
-@njit(cache=True, nogil=True)
-def end_round(of, first, last):
-    """End the round: turn NEW - cell into cell for the vertices [first, last)."""
-    for v in range(first, last):
-        if of[v] <= NEW:
-            of[v] = NEW - of[v]

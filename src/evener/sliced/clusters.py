@@ -26,7 +26,7 @@ from evener.sliced import cells_kernels, clusters_kernels, labels_kernels
 from evener.sliced.gathering import narrow
 from evener.sliced.rows import N_SLICES, Changed, SlicedGraph, SliceRows
 
-SHRINK_BY = 3.0  # mean vertices of the level before that a cluster may weigh: as in PRESETS
+SHRINK_BY = 3.0  # mean vertices of the level before that a cluster may weigh
 HEAVIEST_EDGE = 1 << 20  # whole number that the heaviest edge of a slice counts as
 
 
@@ -178,8 +178,9 @@ def _seeded(graph: SlicedGraph, of: Part, count: int, one_in: int, seed: int) ->
 def _grown(graph: SlicedGraph, of: Part) -> int:
     """Add neighbouring vertices to cells, one round; return the number of vertices that joined."""
     joined = sum(int(cells_kernels.grow(graph.rows(i), of)) for i in graph.own_slices)
-    changed = of[: graph.n_own] <= cells_kernels.NEW
-    cells_kernels.end_round(of, 0, graph.n_own)
+    own = of[: graph.n_own]
+    changed = own <= cells_kernels.NEW
+    own[changed] = cells_kernels.NEW - own[changed]
     graph.fill(of, Changed(changed))
     return sum(graph.comm.allgather(joined))
 

@@ -31,8 +31,6 @@ from evener.sliced.gathering import narrow
 from evener.sliced.memory import ESTIMATED, ClusterGraph
 from evener.sliced.rows import N_SLICES, SlicedGraph
 
-LEAST_PLACES = 1 << 16
-
 Keys = npt.NDArray[np.int64]
 Sums = npt.NDArray[Any]
 
@@ -74,7 +72,7 @@ class EdgeSums:
         self.sums: Sums
         self.used = 0
         self._type = np.float64 if weighted else np.int32
-        self._make(max(LEAST_PLACES, 1 << int(expected / kernels.FULLEST).bit_length()))
+        self._make(max(kernels.LEAST_PLACES, 1 << int(expected / kernels.FULLEST).bit_length()))
 
     def add_rows(self, rows: Any, of: Part) -> None:
         """Add the edges of these rows between clusters; of (n_local,): each vertex's cluster."""
@@ -95,16 +93,6 @@ class EdgeSums:
         """Return the keys and their sums, without empty slots."""
         has = self.keys != kernels.FREE
         return self.keys[has], self.sums[has]
-
-    def lists(self, n: int) -> tuple[npt.NDArray[np.int64], Part, Sums]:
-        """Return xadj (n + 1,), adjncy and adjwgt, in ascending lists; releases the table."""
-        xadj = np.zeros(n + 1, np.int64)
-        kernels.count_lists(self.keys, xadj)
-        adjncy, adjwgt = np.empty(int(xadj[n]), np.int32), np.empty(int(xadj[n]), self._type)
-        kernels.list_edges(self.keys, self.sums, xadj[:-1].copy(), adjncy, adjwgt)
-        self._make(1)
-        kernels.sort_lists(xadj, adjncy, adjwgt)
-        return xadj, adjncy, adjwgt
 
     def taken(self, first: int, last: int) -> UpperEdges:
         """Remove and return the edges whose lower clusters are `first` to last - 1."""
@@ -137,6 +125,14 @@ def contract(
     clusters and edges are sums. points: whether to compute the clusters' centres, if the graph has
     coordinates. across: whether clusters may have vertices of several slices.
     """
+    edges, sums = _summed(graph, of, count, points=points, across=across)
+    return _graph_of(lists_of(edges, count), sums) if graph.comm.rank == 0 else None
+
+
+def _summed(
+    graph: SlicedGraph, of: Part, count: int, *, points: bool, across: bool
+) -> tuple[list[UpperEdges], FloatArray]:
+    """Return edges and sums of clusters: those of all ranks at rank 0. See `contract`."""
     by_slice = not across and graph.comm.size == 1
     expected = 4 * count // (N_SLICES if by_slice else graph.comm.size)
     table, edges = EdgeSums(expected, weighted=graph.edges_weigh), []
@@ -151,10 +147,11 @@ def contract(
         _add(sums, own, [None, vwgt, *along])
         if by_slice and own.size:
             edges.append(table.taken(int(own.min()), int(own.max()) + 1))
-    if by_slice:
-        del table, rows, along  # buffers of a file are given back with them
-        return _with_sums(lists_of(edges, count), sums)
-    return _graph_of(table, sums, graph.comm)
+    if graph.comm.size > 1:
+        _gather(table, sums, graph.comm)
+    if not by_slice and graph.comm.rank == 0:
+        edges.append(table.taken(0, count))
+    return edges, sums
 
 
 class ExactSteps(NamedTuple):
@@ -214,33 +211,23 @@ def _add(sums: FloatArray, own: Part, values: list[FloatArray | None]) -> None:
         row[first:last] += np.bincount(own - first, value, last - first)
 
 
-def _graph_of(table: EdgeSums, sums: FloatArray, comm: Comm) -> Graph | None:
-    """Return, at rank 0, the graph of the edges and sums of all processes."""
-    count = sums.shape[1]
-    if comm.size > 1:
-        used = np.flatnonzero(sums[0])
-        outgoing = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, [one[:0] for one in sums])] * comm.size
-        if comm.rank > 0:
-            keys, weights = table.pairs()
-            order = np.argsort(keys)
-            steps, between = (narrow(np.diff(one, prepend=0)) for one in (keys[order], used))
-            outgoing[0] = (
-                steps,
-                narrow(weights[order]),
-                between,
-                [narrow(one[used]) for one in sums],
-            )
-        for steps, weights, between, more in comm.exchange(outgoing):
-            table.add_pairs(np.cumsum(steps, dtype=np.int64), weights.astype(table.sums.dtype))
-            clusters = np.cumsum(between, dtype=np.int64)
-            for row, one in zip(sums, more, strict=True):
-                row[clusters] += one
-        if comm.rank > 0:
-            return None
-    return _with_sums(table.lists(count), sums)
+def _gather(table: EdgeSums, sums: FloatArray, comm: Comm) -> None:
+    """Add the edges and sums of all other ranks to those of rank 0."""
+    used = np.flatnonzero(sums[0])
+    outgoing = [(_NO_KEYS, _NO_KEYS, _NO_KEYS, [one[:0] for one in sums])] * comm.size
+    if comm.rank > 0:
+        keys, weights = table.pairs()
+        order = np.argsort(keys)
+        steps, between = (narrow(np.diff(one, prepend=0)) for one in (keys[order], used))
+        outgoing[0] = (steps, narrow(weights[order]), between, [narrow(one[used]) for one in sums])
+    for steps, weights, between, more in comm.exchange(outgoing):
+        table.add_pairs(np.cumsum(steps, dtype=np.int64), weights.astype(table.sums.dtype))
+        clusters = np.cumsum(between, dtype=np.int64)
+        for row, one in zip(sums, more, strict=True):
+            row[clusters] += one
 
 
-def _with_sums(lists: tuple[npt.NDArray[np.int64], Part, Sums], sums: FloatArray) -> Graph:
+def _graph_of(lists: tuple[npt.NDArray[np.int64], Part, Sums], sums: FloatArray) -> Graph:
     """Return the graph with these adjacency lists.
 
     sums (2 + d, n): the number of vertices of each cluster, their weight, and the sums of their

@@ -14,6 +14,7 @@ from evener.arrays_kernels import insert_sorted, sort_along
 from evener.jit import inner, njit
 
 FREE = -1
+LEAST_PLACES = 1 << 16  # of a table, at least
 FULLEST = 0.6  # share of the places of a table in use: above it chains of tries grow long
 SPREAD = -7046029254386353131  # 2^64 over the golden ratio: Fibonacci hashing
 LOW = 0xFFFFFFFF
@@ -21,7 +22,10 @@ LOW = 0xFFFFFFFF
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def place_of(keys, key):
-    """Return the slot of a key in the table, or the slot where it belongs."""
+    """Return the slot of a key in the table, or the slot where it belongs.
+
+    The size is a power of 2.
+    """
     mask = keys.size - 1
     at = ((key * SPREAD) >> 20) & mask
     while keys[at] != key and keys[at] != FREE:
@@ -69,30 +73,6 @@ def add_pairs(new_keys, new_sums, keys, sums):
         keys[at] = key
         sums[at] += new_sums[i]
     return more
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def count_lists(keys, xadj):
-    """Set xadj (n + 1,), zero on entry, to where the list of each cluster begins."""
-    for key in keys:
-        if key != FREE:
-            xadj[(key >> 32) + 1] += 1
-            xadj[(key & LOW) + 1] += 1
-    for i in range(xadj.size - 1):
-        xadj[i + 1] += xadj[i]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def list_edges(keys, sums, ends, adjncy, adjwgt):
-    """Write the lists of all clusters. ends (n,): where each list begins; advanced."""
-    for i in range(keys.size):
-        if keys[i] == FREE:
-            continue
-        u, v = keys[i] >> 32, keys[i] & LOW
-        for one, other in ((u, v), (v, u)):
-            adjncy[ends[one]] = other
-            adjwgt[ends[one]] = sums[i]
-            ends[one] += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

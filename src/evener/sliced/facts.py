@@ -35,6 +35,9 @@ class VertexBytes(NamedTuple):
     entry: float = BYTES_PER_EDGE
 
 
+VERTEX_BYTES = VertexBytes()
+
+
 class VertexKinds(NamedTuple):
     """Vertices grouped into kinds by their work per byte; arrays (g,).
 
@@ -72,15 +75,14 @@ class SlicedFacts:
     """Facts of a graph in slices, known before it is divided.
 
     load, work: for contracts and lower bounds, weighted by the workload. total_weight [units]: of
-    the vertices as they were read; unit_weights: whether all weights are 1. mean_degree: mean of
-    the degrees; skewness: their standard deviation / max(mean, 1).
+    the vertices as they were read; unit_weights: whether all weights are 1. skewness: standard
+    deviation of the degrees / max(their mean, 1).
     """
 
     load: LoadFacts
     work: WorkFacts
     total_weight: float
     unit_weights: bool
-    mean_degree: float
     skewness: float
 
 
@@ -193,7 +195,6 @@ def _joined(
         WorkFacts(load, first if alike else 0.0, held if capped else None),
         total,
         unit,
-        mean,
         deviation / max(mean, 1.0),
     )
 

@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 from evener.errors import MemoryShortError
-from evener.sliced.contraction_kernels import FULLEST
+from evener.sliced.contraction_kernels import FULLEST, LEAST_PLACES
 from evener.sliced.rows import N_SLICES
 
 IMPORTS = 168e6  # bytes: Python, libraries, all kernels loaded, tables of a platform: 163 MB seen
@@ -55,7 +55,6 @@ IN_WINDOW, IN_WINDOW_ARC, IN_WINDOW_ARC_RANDOM = 180.0, 36.0, 90.0
 # to 32 vertices a cluster: meshes 0.87 to 1.4, grids with a twentieth of random edges 0.7 to 0.8,
 # with a third 0.4 to 0.5, random graphs 0.03 to 0.45.
 MESH, RANDOM = 0.85, 0.5
-FIRST_PLACES = 1 << 16  # of the table in which rows are summed, at least: LEAST_PLACES there
 ESTIMATED = 1.1  # times the entries of sampled clusters: what all may have
 OF_HEAVIEST = 0.75  # of the vertices that a cluster may have: the mean, at least
 OF_CELL = 0.9  # of the vertices that a cluster across slices is to have: the mean, at least
@@ -197,12 +196,13 @@ def _contracting(sizes: SliceSizes, graph: ClusterGraph) -> float:
     place, pair = (16.0, 12.0) if sizes.weighted else (12.0, 8.0)
     slices = 1 if graph.across else N_SLICES
     pairs = UNEQUAL * graph.arcs / (2 * slices) if slices > 1 else graph.arcs / 2
-    begun = max(FIRST_PLACES, _places(4 * graph.clusters / slices))
+    begun = max(LEAST_PLACES, _places(4 * graph.clusters / slices))
     places = max(begun, _places(pairs))
     table = place * (places if places == begun else 1.5 * places)  # with the one before
     lists = pair * graph.arcs + 16.0 * graph.clusters
     kept = pair * graph.arcs / 2 if slices > 1 else 0.0
     sums = 8.0 * (2 + sizes.dimension) * graph.clusters
+    # Edges taken from a table of all edges need less than the table.
     listed = lists + (place * places if slices == 1 else kept)
     return sums + max(table + kept + sizes.read_bytes, listed)
 

@@ -12,38 +12,29 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector, Part
-from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from evener.plans.counts import BlockCounts
 from evener.plans.exchange_costs import Quotient
 from evener.plans.workload import WEIGHTS, Workload
 from evener.sliced import recounting_kernels as kernels
-from evener.sliced.recounting_kernels import EMPTY, PairTable, Sums
+from evener.sliced.contraction_kernels import FREE, add_pairs
+from evener.sliced.facts import VERTEX_BYTES, VertexBytes
+from evener.sliced.recounting_kernels import PairTable, Sums
 from evener.sliced.rows import SlicedGraph
 
 FIRST_PAIRS = 1 << 12  # places of the table of pairs at first; it is doubled when half full
 
 
-@dataclass(frozen=True)
-class VertexCosts:
-    """Costs of a vertex: work by the workload, by default its weight; bytes as in Graph [B].
-
-    per_edge: bytes of each adjacency entry.
-    """
-
-    workload: Workload = WEIGHTS
-    per_vertex: float = BYTES_PER_VERTEX
-    per_edge: float = BYTES_PER_EDGE
-
-
-COSTS = VertexCosts()
-
-
 def recounted_in_slices(
-    graph: SlicedGraph, part: Part, k: int, costs: VertexCosts = COSTS
+    graph: SlicedGraph,
+    part: Part,
+    k: int,
+    workload: Workload = WEIGHTS,
+    size: VertexBytes = VERTEX_BYTES,
 ) -> BlockCounts:
     """Return the counts of the k blocks, the same on all processes. Collective.
 
-    part (n_own,) int32: the blocks of the process's vertices. graph: as it was read.
+    part (n_own,) int32: the blocks of the process's vertices. graph: as it was read. workload: the
+    work of vertices; by default it is their weights.
     """
     blocks = part
     if graph.n_local > graph.n_own:
@@ -55,11 +46,11 @@ def recounted_in_slices(
     sender, receiver = np.divmod(found.keys, k)
     starts = np.searchsorted(sender, np.arange(k + 1))
     sums = found.sums
-    weights, inside = _work(sums, costs.workload)
+    weights, inside = _work(sums, workload)
     return BlockCounts(
         weights=weights[:, None],
         vertices=sums.vertices,
-        bytes=costs.per_vertex * sums.vertices + costs.per_edge * sums.entries,
+        bytes=size.vertex * sums.vertices + size.entry * sums.entries,
         components=pieces,
         interior=np.divide(inside, weights, out=np.ones(k), where=weights > 0),
         between=Quotient(starts, receiver, found.values, np.empty(0), sums.vertices - sums.inside),
@@ -70,12 +61,10 @@ def recounted_in_slices(
 def _work(sums: Sums, workload: Workload) -> tuple[FloatArray, FloatArray]:
     """Return the work of blocks (k,), and of their interior vertices (k,) [units].
 
-    Work is proportional to the bytes that rows move, or to flops if the workload states no bytes,
-    scaled to the sum of all weights; it is the vertex weights if the workload states neither.
+    Work is proportional to workload.shares, scaled to the sum of all weights; it is the vertex
+    weights if these shares are 0.
     """
-    vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
-    if not (vertex or entry):
-        vertex, entry = workload.flops_per_vertex, workload.flops_per_edge
+    vertex, entry = workload.shares
     if not (vertex or entry):
         return sums.weights, sums.inside_weights
     cost = vertex * sums.vertices + entry * sums.entries
@@ -129,7 +118,7 @@ def _counted_rows(graph: SlicedGraph, blocks: Part, joined: Part, k: int) -> _Co
 
 def _all_pairs(graph: SlicedGraph, pairs: PairTable) -> tuple[IntVector, IntVector]:
     """Return the pairs of all processes, by ascending key."""
-    there = pairs.keys != EMPTY
+    there = pairs.keys != FREE
     of_ranks = graph.comm.allgather((pairs.keys[there], pairs.values[there]))
     keys, which = np.unique(np.concatenate([one[0] for one in of_ranks]), return_inverse=True)
     values = np.bincount(which, np.concatenate([one[1] for one in of_ranks]), keys.size)
@@ -137,12 +126,12 @@ def _all_pairs(graph: SlicedGraph, pairs: PairTable) -> tuple[IntVector, IntVect
 
 
 def _empty_pairs(size: int) -> PairTable:
-    return PairTable(np.full(size, EMPTY, np.int64), np.zeros(size, np.int64))
+    return PairTable(np.full(size, FREE, np.int64), np.zeros(size, np.int64))
 
 
 def _larger(pairs: PairTable) -> PairTable:
     larger = _empty_pairs(2 * pairs.keys.size)
-    kernels.move_pairs(pairs, larger)
+    add_pairs(pairs.keys, pairs.values, larger.keys, larger.values)
     return larger
 
 

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
 from evener.jit import inner, njit
-
-EMPTY = -1  # in place of a key
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: Fibonacci hashing
+from evener.sliced.contraction_kernels import FREE, place_of
 
 
 class Sums(NamedTuple):
@@ -31,32 +29,10 @@ class Sums(NamedTuple):
 
 
 class PairTable(NamedTuple):
-    """A hash table: key (s,) int64, EMPTY or sender x k + receiver; values (s,) int64."""
+    """A hash table: key (s,) int64, FREE or sender x k + receiver; values (s,) int64."""
 
     keys: npt.NDArray[np.int64]
     values: npt.NDArray[np.int64]
-
-
-@inner()
-def place_of(keys, key):
-    """Return the slot of a key in the table, or the slot where it belongs.
-
-    The size is a power of 2.
-    """
-    mask = keys.size - 1
-    at = np.int64((np.uint64(key) * GOLDEN) >> np.uint64(32)) & mask
-    while keys[at] != EMPTY and keys[at] != key:
-        at = (at + 1) & mask
-    return at
-
-
-@njit(cache=True, nogil=True)
-def move_pairs(old, new):
-    """Copy the entries of a table into a larger one."""
-    for i in range(old.keys.size):
-        if old.keys[i] != EMPTY:
-            at = place_of(new.keys, old.keys[i])
-            new.keys[at], new.values[at] = old.keys[i], old.values[i]
 
 
 @inner()
@@ -106,7 +82,7 @@ def count_rows(rows, begin, blocks, joined, seen, sums, pairs, used, cut):
             if seen[c] != v:
                 seen[c] = v
                 at = place_of(pairs.keys, np.int64(b) * k + c)
-                if pairs.keys[at] == EMPTY:
+                if pairs.keys[at] == FREE:
                     pairs.keys[at] = np.int64(b) * k + c
                     used += 1
                 pairs.values[at] += 1

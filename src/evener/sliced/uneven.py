@@ -19,7 +19,6 @@ blocks filled by degree have 1.2 to 13 times the cut there, but take a tenth of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from evener.sliced.blocks import SlicedOptions, heaviest_cluster, request_for
 from evener.sliced.clusters import clusters_by_labels
 from evener.sliced.contraction import contract
 from evener.sliced.degrees import SliceDegrees
+from evener.sliced.facts import VertexBytes
 from evener.sliced.gathering import narrow
 from evener.sliced.memory import most_small
 from evener.sliced.rows import N_SLICES, SlicedGraph, SliceRows
@@ -50,20 +50,12 @@ WITHOUT_COMMUNITIES = 2.0
 NOTHING = 1e-9  # of a target or of all weight: what counts as none
 
 
-@dataclass(frozen=True)
-class BlockMemory:
-    """Bytes of a vertex, and of each of its adjacency entries, to compute the memory of blocks."""
-
-    vertex: float = 0.0
-    entry: float = 0.0
-
-
 def uneven_blocks(
     graph: SlicedGraph,
     limits: Contract,
     *,
     degrees: SliceDegrees | None = None,
-    memory: BlockMemory | None = None,
+    memory: VertexBytes | None = None,
     given: Part | None = None,
     rounds: int = ROUNDS,
 ) -> Part:
@@ -100,10 +92,10 @@ class UnevenBlocks:
         graph: SlicedGraph,
         limits: Contract,
         degrees: SliceDegrees,
-        memory: BlockMemory | None,
+        memory: VertexBytes | None,
     ) -> None:
         self.graph, self.limits, self.degrees = graph, limits, degrees
-        self.memory = memory or BlockMemory()
+        self.memory = memory or VertexBytes(0.0, 0.0)
         self.capped = memory is not None and bool(np.isfinite(limits.caps).any())
         self.low: FloatArray = np.maximum(limits.low, NOTHING * limits.targets)  # none is empty
         self.high: FloatArray = np.maximum(limits.high, np.finfo(np.float64).tiny)
@@ -318,7 +310,7 @@ def blocks_of_uneven(
     limits: Contract,
     degrees: SliceDegrees,
     options: SlicedOptions,
-    memory: BlockMemory | None = None,
+    memory: VertexBytes | None = None,
 ) -> Part:
     """Return the blocks (n_own,) int32 of this process's vertices. Collective.
 
@@ -345,7 +337,7 @@ def _ways(
     limits: Contract,
     degrees: SliceDegrees,
     options: SlicedOptions,
-    memory: BlockMemory | None,
+    memory: VertexBytes | None,
 ) -> Iterator[Callable[[], Part]]:
     """Yield the methods that may give the smallest cut: functions that return blocks (n_own,)."""
 
