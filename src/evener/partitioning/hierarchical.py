@@ -196,13 +196,10 @@ def _divided(
             divided[members] = children[0]
             continue
         seed = task.seed + 1009 * (depth + 1) + parent
-        own = _divided_one(task, part, members, rank, _of(groups, children), seed)
+        inside = Contract(groups.targets[children], groups.low[children], groups.high[children])
+        own = _divided_one(task, part, members, rank, inside, seed)
         divided[members] = children[own]
     return divided
-
-
-def _of(groups: Contract, children: npt.NDArray[np.int64]) -> Contract:
-    return Contract(groups.targets[children], groups.low[children], groups.high[children])
 
 
 def _divided_one(

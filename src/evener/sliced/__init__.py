@@ -15,6 +15,12 @@ memory.py        the memory that dividing a graph needs
 distributed.py   DistributedGraph: rows on MPI ranks
 tools.py         other partitioners: LDG, Fennel, and runs of the Hilbert curve
 slabs.py         divides a graph into slabs across a direction
+clusters.py      clusters of vertices; contraction.py: their graph
+borders.py       refines borders in groups of blocks; windows.py: in windows of rows
+degrees.py       degrees, by which uneven.py fills blocks
+given_rows.py    rows as the ranks of a program pass them; dealing.py: sends them to other ranks
+curve_order.py   renumbers a distributed graph along a space-filling curve
+gathering.py     exchanges of arrays between ranks; reading.py: reports how much has been read
 
 May import partitioning, sizing, running (communication), io, plans, graphs, platforms.
 """

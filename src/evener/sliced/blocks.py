@@ -339,17 +339,21 @@ def _within_memory(
 
     Uses fewer hops than options.hops if memory does not suffice.
     """
-    sizes, coarse = options.sizes_of(graph), small.graph
+    sizes = options.sizes_of(graph)
     for hops in range(options.hops, -1, -1):
-        near = near_clusters(coarse, part, hops)
+        near = near_clusters(small.graph, part, hops)
         singles = int(count_single(small.of, near))
-        held = BorderSizes(
-            singles, coarse.n, int(coarse.adjncy.size), block_type(k).itemsize, small.falling
-        )
+        held = border_sizes(small, singles, k)
         within = border_memory(options.memory, sizes, held, k, groups, across=small.across)
         if within.window or within.groups <= max(k // LEAST_IN_GROUP, 1):
             break
     return near, within
+
+
+def border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:
+    """Return the sizes of borders of k blocks with this number of single vertices."""
+    arcs = int(small.graph.adjncy.size)
+    return BorderSizes(singles, small.graph.n, arcs, block_type(k).itemsize, small.falling)
 
 
 def heaviest_cluster(limits: Contract, wished: float) -> float:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evener.arrays import BoolArray, Part
 from evener.graphs.graph import Graph
 from evener.sliced import borders_kernels as kernels
-from evener.sliced.blocks import SlicedOptions, SmallGraph
+from evener.sliced.blocks import SlicedOptions, SmallGraph, border_sizes
 from evener.sliced.borders import (
     NO_BLOCKS,
     NO_GROUP_ROWS,
@@ -26,7 +26,7 @@ from evener.sliced.borders import (
     near_clusters,
     number_groups,
 )
-from evener.sliced.memory import BorderSizes, too_little, whole_border_memory
+from evener.sliced.memory import too_little, whole_border_memory
 from evener.sliced.rows import SlicedGraph
 
 
@@ -120,15 +120,10 @@ def near_within(
         if not options.is_bounded:
             return near
         singles = int(kernels.count_single(small.of, near))
-        needed = whole_border_memory(options.sizes_of(graph), _border_sizes(small, singles, k))
+        needed = whole_border_memory(options.sizes_of(graph), border_sizes(small, singles, k))
         if needed <= options.memory:
             return near
     raise too_little("refining the borders of these blocks needs", needed, options.memory)
-
-
-def _border_sizes(small: SmallGraph, singles: int, k: int) -> BorderSizes:
-    arcs = int(small.graph.adjncy.size)
-    return BorderSizes(singles, small.graph.n, arcs, block_type(k).itemsize, small.falling)
 
 
 def cluster_blocks(graph: SlicedGraph, of: Part, blocks: Part, count: int, k: int) -> Part:

@@ -307,7 +307,7 @@ class GroupRows(NamedTuple):
 
     def narrow(self) -> GroupRows:
         """Return the same rows in the smallest types that hold their numbers."""
-        degrees, blocks, entries, weights, vwgt = (narrow(one) for one in self._arrays())
+        degrees, blocks, entries, weights, vwgt = (narrow(one) for one in self)
         return GroupRows(degrees, blocks, entries, weights, vwgt)
 
     def wide(self) -> GroupRows:
@@ -315,9 +315,6 @@ class GroupRows(NamedTuple):
         degrees, blocks, entries = (one.astype(np.int32, copy=False) for one in self[:3])
         weights, vwgt = (one.astype(np.float64, copy=False) for one in self[3:])
         return GroupRows(degrees, blocks, entries, weights, vwgt)
-
-    def _arrays(self) -> list[npt.NDArray[Any]]:
-        return list(self)
 
 
 def _refine_groups(

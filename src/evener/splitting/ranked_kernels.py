@@ -1,4 +1,4 @@
-"""Grows blocks of edges as `expanding_kernels`, with edges listed at the end of lower degree.
+"""Grows blocks of edges as `expanding_kernels`, with vertices ranked by degree.
 
 When a vertex joins a block, only its edges to vertices of higher degree are examined. Even hubs
 have few of these, so the time depends little on the number of blocks. The other edges, whose end of

@@ -313,9 +313,9 @@ def _borders(
     return pairs[order], begins, vertex[np.argsort(place[of], kind="stable")]
 
 
-# Number of groups per block on the coarsest level; set by hand on power-law graphs, where 40 is no
-# better.
-GROUPS_PER_BLOCK = 20
+# Number of groups per block on the coarsest level of a start; set by hand on power-law graphs, for
+# which 40 is no better.
+GROUPS_OF_A_START = 20
 # In the graph of groups, the groups at a vertex form a clique if they are at most this many, else a
 # ring.
 MOST_IN_CLIQUE = 5
@@ -357,7 +357,7 @@ def by_groups(edges: EdgeList, contract: Contract, effort: Effort, seed: int) ->
     rng, finest = np.random.default_rng(seed), single_edges(edges)
     most = finest.work.sum() / (LEAST_SHARE * contract.k)
     whole = np.zeros(edges.m, np.int32)
-    levels = levels_of(finest, whole, GROUPS_PER_BLOCK * contract.k, most, rng)
+    levels = levels_of(finest, whole, GROUPS_OF_A_START * contract.k, most, rng)
     graph = graph_of_groups(levels.groups[-1])
     part = partition_with("metis", graph, asked_of_tool(contract, "default", seed)).part
     part = enforce(graph, Partition(part, contract.k), contract).partition.part.copy()

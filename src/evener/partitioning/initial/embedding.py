@@ -8,8 +8,6 @@ geometry up to rotation and small errors, in a few milliseconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -36,8 +34,9 @@ def embedded(level: GraphLevel) -> FloatArray | None:
     hops = None if level.n <= LANDMARKS else _hops(level)
     if hops is None:
         return None
-    squares = hops.to_all.astype(np.float64) ** 2
-    among = squares[:, hops.marks]
+    marks, to_all = hops
+    squares = to_all.astype(np.float64) ** 2
+    among = squares[:, marks]
     mean = among.mean(axis=1)
     # Inner products of the landmarks' places, and with them the axes along which they spread.
     spread, axes = np.linalg.eigh(-0.5 * (among - mean[:, None] - mean + mean.mean()))
@@ -49,18 +48,11 @@ def embedded(level: GraphLevel) -> FloatArray | None:
     return _in_smallest_box(_smoothed(level, places))
 
 
-@dataclass(frozen=True, eq=False)
-class _Hops:
-    """Landmarks (l,), and the hops (l, n) from each to every vertex."""
-
-    marks: npt.NDArray[np.int64]
-    to_all: npt.NDArray[np.int32]
-
-
-def _hops(level: GraphLevel) -> _Hops | None:
+def _hops(level: GraphLevel) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None:
     """Choose landmarks, each as far as possible from the previous ones, and count hops from them.
 
-    Hops use strong edges only. Returns None if there is no large component.
+    Returns the landmarks (l,), and the hops (l, n) from each to every vertex. Hops use strong edges
+    only. Returns None if there is no large component.
     """
     n = level.n
     degrees = level.xadj[1:] - level.xadj[:-1]
@@ -81,7 +73,7 @@ def _hops(level: GraphLevel) -> _Hops | None:
         nearest = np.minimum(nearest, to_all[i])
         start = int(nearest.argmax())
     lies = np.maximum.accumulate(np.where(whole, np.arange(n), whole.argmax()))
-    return _Hops(marks, to_all[:, lies])
+    return marks, to_all[:, lies]
 
 
 def _strong(level: GraphLevel, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:

@@ -289,8 +289,7 @@ def _sample(cloud: Cloud, step: int) -> Cloud:
     points = np.ascontiguousarray(cloud.points[:, step // 2 :: step])
     if not cloud.weights.size:
         return _cloud(points, cloud.weights)
-    weights = np.add.reduceat(cloud.weights, np.arange(0, cloud.weights.size, step))
-    return _cloud(points, weights[: points.shape[1]])
+    return _cloud(points, _sampled(cloud.weights, step, points.shape[1]))
 
 
 @dataclass(eq=False)

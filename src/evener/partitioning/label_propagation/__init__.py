@@ -3,5 +3,5 @@
 propagation.py  the partitioner, and which graphs it is used for
 cycles.py       cycles of coarsening by clusters and refinement in rounds
 
-May import levels, refinement and initial. Read propagation.py.
+May import levels and initial. Read propagation.py.
 """

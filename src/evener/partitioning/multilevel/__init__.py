@@ -5,5 +5,6 @@ level_state.py  initial partitions of the coarsest level; refinement on each lev
 few_blocks.py   combines several partitions if there are few blocks
 presets.py      how much work each preset does
 
-May import levels, repair, refinement and initial. Read multilevel.py.
+May import levels, repair, refinement, initial, label_propagation and external.jobs. Read
+multilevel.py.
 """

@@ -6,5 +6,5 @@ cutting.py               minimum cuts along borders, by maximum flow
 volumes.py               FM for exact communication volumes
 connectivity_kernels.py  the table of each vertex's connections to blocks
 
-May import levels and repair. Read fm.py.
+May import levels. Read fm.py.
 """
