@@ -22,7 +22,7 @@ from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
 from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
-from tests.running.engine.parts import loop, random_graph, whole
+from tests.running.engine.parts import ADDING, line, loop, random_graph, whole
 
 APPS = pagerank.PROGRAM, bfs.PROGRAM, sssp.PROGRAM, wcc.PROGRAM
 STEPS = 3
@@ -96,6 +96,13 @@ def beside_a_cpu(graph, k, seed, programs):
         assert found.edges > 0
         if program.schedule == "bucket":  # each device has come to rest: the same is to be sent
             assert (found.of_devices("received") == alone.of_devices("received")).all()
+
+
+def applied_once():
+    halves = Partition(np.arange(60) // 30, 2)
+    for program in ADDING:
+        found = run_program(program, line(60), halves, devices=[[0], Cuda(0)])
+        assert np.array_equal(found.values, 101 * np.arange(60)), program.name
 
 
 def sums_are_the_same_twice():
@@ -235,7 +242,8 @@ GROUPS = {
     "more": lambda: [
         part()
         for part in (
-            sums_are_the_same_twice, exchanged_on_the_device, it_halts, refused, by_command
+            applied_once, sums_are_the_same_twice, exchanged_on_the_device, it_halts, refused,
+            by_command,
         )
     ],
 }  # fmt: skip

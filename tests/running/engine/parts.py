@@ -6,6 +6,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.distributing import distribute
+from evener.running.engine import VertexProgram
 
 # A file with a program; tests that run it share its machine code, which takes seconds to make.
 LARGEST_FILE = """
@@ -20,6 +21,17 @@ def apply(old, combined):
 combine = "max"
 dtype = "int64"
 """
+
+# Programs of two schedules: on a line, vertex v gets 101 v if `apply` is called once for each arc.
+ADDING = [
+    VertexProgram(
+        init=lambda vertex, infinity: 0.0 if vertex == 0 else infinity,
+        along=lambda payload: payload + 1,
+        apply=lambda old, combined: min(old, combined + 100),
+        combine="min", dtype="float64", name=name, **more,
+    )
+    for name, more in [("frontier", {}), ("bucket", {"priority": lambda value: value // 500})]
+]  # fmt: skip
 
 
 def whole(graph):
@@ -40,6 +52,11 @@ def random_graph(n, arcs, seed=0, directed=False, weights=None):
     if directed:
         return DirectedGraph.from_arcs(n, *ends, weights=weighing)
     return Graph.from_edges(n, *ends, weights=weighing)
+
+
+def line(n):
+    """Return a line of n vertices, from 0 to n - 1."""
+    return Graph.from_edges(n, np.arange(n - 1), np.arange(1, n))
 
 
 def loop(n, **more):

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import ToolError
+from evener.plans.edge_partition import EdgePartition
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.comm import run_threads
+from evener.running.edge_shares import DividedEdges
 from evener.running.engine import Engine, ThreadPool, VertexProgram
 from evener.running.engine.atomics_kernels import DIRECTION
 from evener.running.engine.fronts_kernels import PUSH
@@ -20,7 +22,7 @@ from evener.running.executing import run_program
 from evener.running.failures import Names
 from evener.running.on_device import RunWatch
 from tests.examples import with_examples
-from tests.running.engine.parts import loop, parts, random_graph
+from tests.running.engine.parts import ADDING, line, loop, parts, random_graph
 from tests.running.random_runs import random_case
 
 LARGEST = VertexProgram(init=lambda vertex: vertex, combine="max", dtype="int64", name="largest")
@@ -102,6 +104,15 @@ def test_messages_of_other_devices_belong_to_the_superstep_that_sent_them(is_apa
     blocks = Partition(np.arange(20) // 5 % 2, 2)
     found = run_program(program, loop(20), blocks, watch=RunWatch(is_apart=is_apart))
     assert found.values[[1, 19]].tolist() == [1, 1]  # on this device, and on the other one
+
+
+@pytest.mark.parametrize("program", ADDING, ids=lambda program: program.schedule)
+@pytest.mark.parametrize("divided", ["near", "apart", "edges"])
+def test_a_message_is_applied_once_by_the_device_that_sends_it(program, divided):
+    halves, edges = Partition(np.arange(400) // 200, 2), EdgePartition.of(np.arange(399) // 200, 2)
+    blocks = DividedEdges(edges) if divided == "edges" else halves
+    found = run_program(program, line(400), blocks, watch=RunWatch(is_apart=divided == "apart"))
+    assert np.array_equal(found.values, 101 * np.arange(400))
 
 
 def test_a_device_that_does_not_come_is_named(monkeypatch):

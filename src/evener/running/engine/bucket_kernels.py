@@ -62,17 +62,12 @@ from evener.running.engine.hooks_kernels import (
     changes,
     helper,
     initial,
+    joined,
     kernel,
     message_of,
 )
 from evener.running.engine.near_kernels import came, enter, is_linked, is_sent, least_vote
-from evener.running.engine.pushing_kernels import (
-    applied_at,
-    payload_from,
-    received,
-    ways_of,
-    weight_of,
-)
+from evener.running.engine.pushing_kernels import payload_from, received, ways_of, weight_of
 
 FUSED = 1000  # a thread empties its bucket itself below this (the GAP benchmark suite)
 TAKEN = np.uint64(64)  # vertices of the shared frontier that a thread takes at a time
@@ -229,13 +224,16 @@ def handled(team, part, values, work, buckets, now, length, counts, control, ste
 
 
 @helper
-def take_in(first, end, targets, found, part, values, buckets, control, parameters):
-    """Apply found[first:end] to own vertices targets[first:end]; return the least priority."""
-    step, vote = max(control[STEP], 0), NONE
+def take_in(first, end, targets, found, values, buckets, control, parameters):
+    """Join found[first:end] with own vertices targets[first:end]; return the least priority.
+
+    Calls no `applied`: the senders did.
+    """
+    vote = NONE
     for i in range(np.uint64(first), np.uint64(end)):
         u = np.uint64(targets[i])
         old = values[u]
-        new = applied_at(u, old, found[i], part, step, parameters)
+        new = joined(old, found[i])
         if changes(old, new):
             values[u] = new
             priority = bucket_of(new, parameters)
@@ -245,7 +243,7 @@ def take_in(first, end, targets, found, part, values, buckets, control, paramete
 
 
 @helper
-def agreed_by_ranks(team, part, values, links, marked, buckets, vote, control, parameters):
+def agreed_by_ranks(team, values, links, marked, buckets, vote, control, parameters):
     """Exchange with the ranks of this computer; return the least priority that any of them has."""
     if links is None:
         return vote
@@ -255,9 +253,7 @@ def agreed_by_ranks(team, part, values, links, marked, buckets, vote, control, p
         if is_sent(links, row, marked, buckets.bits, values, control):
             for rank in range(links.ranks):
                 first, end = came(links, row, rank)
-                theirs = take_in(
-                    first, end, places, found, part, values, buckets, control, parameters
-                )
+                theirs = take_in(first, end, places, found, values, buckets, control, parameters)
                 vote = min(vote, theirs)
             least = least_vote(links, row, vote, NONE, control)
         control[TOTALS], control[LOGGED] = least, row
@@ -308,7 +304,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
             continue
         if is_linked(links) and (now >= end or load(control, EDGES) >= enough):
             now = agreed_by_ranks(
-                team, part, values, links, work.marked, buckets, now, control, parameters
+                team, values, links, work.marked, buckets, now, control, parameters
             )
             end, enough = now + WINDOW, load(control, EDGES) + ARCS_OF_WINDOW
         if now == NONE:
@@ -326,17 +322,16 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 
 @kernel
-def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
-    """Apply values that other devices sent for own vertices; mark as missed those that change.
+def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):  # noqa: ARG001
+    """Join values that other devices sent with own vertices; mark as missed those that change.
 
     One thread calls this before the next superstep. control[ENDED] becomes 0 if any value changes.
     targets (s,): local numbers.
     """
-    part, step = Part(sizes, vertices, out, out), control[STEP]
     for i in range(np.uint64(targets.size)):
         u = np.uint64(targets[i])
         old = values[u]
-        new = applied_at(u, old, received_values[i], part, step, parameters)
+        new = joined(old, received_values[i])
         if changes(old, new):
             values[u] = new
             control[ENDED] = 0

@@ -112,7 +112,7 @@ class CudaEngine(StepCounts):
         return places_here[:count], sent_here[:count]
 
     def deliver(self, targets: Numbers, received: Numbers) -> None:
-        """Apply the results of take_marked on other devices to own vertices."""
+        """Join the results of take_marked on other devices with own vertices."""
         count = targets.size
         (there, here), (values_there, values_here) = self._targets, self._received
         here[:count], values_here[:count] = targets, received

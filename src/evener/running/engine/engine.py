@@ -152,7 +152,7 @@ class Engine(StepCounts):
         return places, sent
 
     def deliver(self, targets: Numbers, received: Numbers) -> None:
-        """Apply the results of take_marked on other devices to own vertices.
+        """Join the results of take_marked on other devices, which applied them, with own vertices.
 
         targets (s,) uint32: their local numbers; received (s,): the values. Vertices that change
         are in the next frontier, and `has_ended` becomes False.

@@ -342,16 +342,15 @@ def collect(sizes, values, work, places, sent):
 
 @kernel
 def receive(count, sizes, vertices, out, into, values, work, targets, received, parameters):
-    """Apply values that another device sent for own vertices, each once; queue those that change.
+    """Join values that another device sent with own vertices, each once; queue those that change.
 
-    targets, received (count,): local numbers and values.
+    Calls no `applied`: the sender did. targets, received (count,): local numbers and values.
     """
-    i, step = np.int64(cuda.grid(1)), work.steps[0]
+    i = np.int64(cuda.grid(1))
     if i < count:
         u = np.int64(targets[i])
-        old, degree, vertex = values[u], np.int64(vertices.degrees[u]), vertices.numbers[u]
-        n = sizes.n_global
-        new = as_value(applied(old, received[i], degree, vertex, n, step, parameters))
+        old = values[u]
+        new = joined(old, received[i])
         if changes(old, new):
             values[u] = new
             is_added = is_new(work.bits, u)
@@ -362,7 +361,7 @@ def receive(count, sizes, vertices, out, into, values, work, targets, received, 
                 kind = class_of(arcs)
                 place = work.starts[kind] + cuda.atomic.add(work.counts, kind, 1)
                 work.queue[place] = u
-                cuda.atomic.add(work.counts, DEGREES, degree)
+                cuda.atomic.add(work.counts, DEGREES, np.int64(vertices.degrees[u]))
                 cuda.atomic.add(work.counts, ARCS, arcs)
 
 

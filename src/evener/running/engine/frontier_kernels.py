@@ -69,6 +69,7 @@ from evener.running.engine.hooks_kernels import (
     helper,
     initial,
     is_settled,
+    joined,
     kernel,
     message_of,
 )
@@ -92,13 +93,7 @@ from evener.running.engine.near_kernels import (
     sum_totals,
 )
 from evener.running.engine.pulled_front_kernels import FINDS_SENDERS, pulled_word
-from evener.running.engine.pushing_kernels import (
-    applied_at,
-    payload_from,
-    received,
-    ways_of,
-    weight_of,
-)
+from evener.running.engine.pushing_kernels import payload_from, received, ways_of, weight_of
 
 TAKEN = np.uint64(64)  # queue entries, or words of the bitmap, that a thread takes at a time
 
@@ -252,12 +247,15 @@ def pushed(team, part, values, work, lists, front, counts, control, step, parame
 
 @helper
 def take_in(first, end, targets, found, part, values, lists, control, parameters):
-    """Apply found[first:end] to own vertices targets[first:end]; queue those that change."""
-    n_owned, step = np.uint64(part.sizes.n_owned), control[STEP] - 1  # the superstep that sent
+    """Join found[first:end] with own vertices targets[first:end]; queue those that change.
+
+    Calls no `applied`: the senders did.
+    """
+    n_owned = np.uint64(part.sizes.n_owned)
     for i in range(np.uint64(first), np.uint64(end)):
         u = np.uint64(targets[i])
         old = values[u]
-        new = applied_at(u, old, found[i], part, step, parameters)
+        new = joined(old, found[i])
         if changes(old, new):
             values[u] = new
             if is_added(lists.bits, u, n_owned, new, parameters):
@@ -313,7 +311,6 @@ def exchanged(team, part, values, links, marked, lists, front, edges, control, p
     barrier(team.sync, team.threads)
     if team.thread == 0:
         row, is_sum = control[LOGGED] + 1, True
-        control[STEP] = max(control[STEP], 0) + 1
         control[LENGTH], control[SCOUTED] = front.length, front.scouted
         if control[DIRECTION] == PULL:
             spend(links, row, COMPUTED)
@@ -435,7 +432,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 @kernel
 def deliver(sizes, vertices, out, targets, received_values, values, work, control, parameters):
-    """Apply values that other devices sent for own vertices; queue those that change.
+    """Join values that other devices sent with own vertices; queue those that change.
 
     One thread calls this after a push, before the next superstep. targets (s,): local numbers.
     """

@@ -2,7 +2,8 @@
 
 Dense schedule: owners send payloads to their ghosts before each superstep. Others: after a
 superstep, values of ghosts that changed are sent to their owners, at most one message for a vertex
-from each device; before a superstep that pulls, owners send values and frontier to their ghosts.
+from each device, and joined there: `apply` made them; before a superstep that pulls, owners send
+values and frontier to their ghosts.
 """
 
 from __future__ import annotations
