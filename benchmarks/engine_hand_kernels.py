@@ -8,6 +8,7 @@ weights (arcs,). Every function but `hand_*` is inlined into these.
 # mypy: ignore-errors
 import numpy as np
 
+from evener.arrays_kernels import lowest_bit
 from evener.jit import inner, njit
 from evener.running.engine.atomics_kernels import (
     LINE,
@@ -24,7 +25,6 @@ from evener.running.engine.atomics_kernels import (
     first_of,
     load,
     load_relaxed,
-    lowest_bit,
     store,
 )
 

@@ -1,4 +1,4 @@
-"""A stable sort and a copy, which Numba compiles sooner than NumPy's functions."""
+"""A stable sort and a copy, which Numba compiles sooner than NumPy's functions; bits of words."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -6,6 +6,12 @@ import numpy as np
 from evener.jit import inner
 
 RUN = 32  # max. entries sorted by insertion
+ONE = np.uint64(1)
+# Masks and multiplier of the usual count of bits in parallel, which compiles to one instruction.
+PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+BYTES, SUMS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+# Multipliers of SplitMix64.
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @inner()
@@ -61,3 +67,31 @@ def copy_to(values, target):
     """Copy all values to the beginning of `target`; the two do not overlap."""
     for i in range(values.size):
         target[i] = values[i]
+
+
+@inner()
+def count_bits(word):
+    """Return the number of set bits of a uint64, as uint64."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
+    return (((word + (word >> np.uint64(4))) & BYTES) * SUMS) >> np.uint64(56)
+
+
+@inner()
+def lowest_bit(word):
+    """Return the index of the lowest set bit of a uint64 that is not 0, as uint64.
+
+    This compiles to one instruction, too.
+    """
+    return count_bits((word & (~word + ONE)) - ONE)
+
+
+@inner()
+def mixed(word):
+    """Return 64 bits that depend on all bits of a uint64: SplitMix64's last steps.
+
+    Python may call this for arrays.
+    """
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))

@@ -9,22 +9,11 @@ position; the number of a ghost is the number of set bits before its own.
 # mypy: ignore-errors
 import numpy as np
 
+from evener.arrays_kernels import ONE, count_bits, lowest_bit
 from evener.jit import inner, njit
 
 WORD = 64  # bits in a word of a set of positions
-ONE = np.uint64(1)
 SHIFT, MASK = np.uint64(6), np.uint64(WORD - 1)
-# Masks and multiplier of the usual count of bits in parallel, which compiles to one instruction.
-PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-BYTES, SUMS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-
-
-@inner()
-def count_bits(word):
-    """Return the number of set bits of a uint64."""
-    word = word - ((word >> ONE) & PAIRS)
-    word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
-    return (((word + (word >> np.uint64(4))) & BYTES) * SUMS) >> np.uint64(56)
 
 
 @njit(cache=True, nogil=True)
@@ -107,12 +96,6 @@ def mark_ghosts(xadj, adjncy, position, owned, first, last, bits, used):
                 bits[w] |= ONE << (p & MASK)
 
 
-@inner()
-def lowest(word):
-    """Return the number of the lowest set bit of a word that is not zero."""
-    return np.int64(count_bits((word & (~word + ONE)) - ONE))
-
-
 @njit(cache=True, nogil=True)
 def merge_bits(bits, used, ranks):
     """Unite the s sets in the rows of bits (s, words) in the first row; return its number of bits.
@@ -126,7 +109,7 @@ def merge_bits(bits, used, ranks):
             used[0, u] |= used[s, u]
         left = used[0, u]
         while left != 0:
-            w = WORD * u + lowest(left)
+            w = WORD * u + np.int64(lowest_bit(left))
             left &= left - ONE
             for s in range(1, bits.shape[0]):
                 bits[0, w] |= bits[s, w]
@@ -142,11 +125,11 @@ def list_ghosts(bits, used, order, ghosts):
     for u in range(used.size):
         left = used[u]
         while left != 0:
-            w = WORD * u + lowest(left)
+            w = WORD * u + np.int64(lowest_bit(left))
             left &= left - ONE
             word = bits[w]
             while word != 0:
-                ghosts[count] = order[WORD * w + lowest(word)]
+                ghosts[count] = order[WORD * w + np.int64(lowest_bit(word))]
                 count += 1
                 word &= word - ONE
 
@@ -157,7 +140,7 @@ def clear_bits(bits, used):
     for u in range(used.shape[1]):
         left = used[0, u]
         while left != 0:
-            w = WORD * u + lowest(left)
+            w = WORD * u + np.int64(lowest_bit(left))
             left &= left - ONE
             for s in range(bits.shape[0]):
                 bits[s, w] = 0

@@ -3,10 +3,8 @@
 # mypy: ignore-errors
 import numpy as np
 
-from evener.jit import inner, njit
-
-# Multipliers and shifts of SplitMix64, whose output is even for any input.
-FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+from evener.arrays_kernels import mixed
+from evener.jit import njit
 
 
 @njit(cache=True, nogil=True)
@@ -90,14 +88,6 @@ def number_rows(xadj, adjncy, adjwgt, rows, local, offsets, ends, weights):
             if weighted:
                 weights[to + e] = adjwgt[first + e]
         offsets[i + 1] = to + length
-
-
-@inner()
-def mixed(word):
-    """Return 64 bits that depend on all bits of a uint64."""
-    word = (word ^ (word >> np.uint64(30))) * FIRST
-    word = (word ^ (word >> np.uint64(27))) * SECOND
-    return word ^ (word >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True)

@@ -3,8 +3,8 @@
 # mypy: ignore-errors
 import numpy as np
 
+from evener.arrays_kernels import mixed
 from evener.jit import njit
-from evener.running.slices_kernels import mixed
 
 FINE, OUT_OF_RANGE, LOOP, UNSORTED = 0, 1, 2, 3  # what check_rows finds
 

@@ -8,14 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evener.arrays_kernels import lowest_bit
 from evener.jit import inner, njit
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, near 2^64 divided by the golden ratio (Fibonacci)
 LEAST_SPREAD = 1e-3  # of loads relative to targets, in the balance term of HDRF
-# A de Bruijn sequence: its 64 shifts have different highest 6 bits, which name the shift.
-DE_BRUIJN = 0x03F79D71B4CB0A89
-_BITS = np.empty(64, np.int64)
-_BITS[[((DE_BRUIJN << shift) % 2**64) >> 58 for shift in range(64)]] = np.arange(64)
 
 
 class FilledBlocks(NamedTuple):
@@ -44,13 +41,6 @@ def _hashed(v, k):
     """Return a pseudo-random number in [0, k) for vertex v."""
     mixed = np.uint64(v + 1) * SPREAD
     return np.int64((mixed >> np.uint64(32)) % np.uint64(k))
-
-
-@inner(counted=False)
-def lowest_bit(word):
-    """Return the number of the lowest bit that is set in an uint64, which is not 0."""
-    lowest = word & (~word + np.uint64(1))
-    return _BITS[np.int64((lowest * np.uint64(DE_BRUIJN)) >> np.uint64(58))]
 
 
 @inner(counted=False)
@@ -147,7 +137,7 @@ def emptiest_of(blocks, u, v, at_u, at_v, work, lack):
         word = held[u, i] if at_u else ~held[u, i]
         word &= held[v, i] if at_v else ~held[v, i]
         while word != np.uint64(0):
-            b = 64 * i + lowest_bit(word)
+            b = 64 * i + np.int64(lowest_bit(word))
             word &= word - np.uint64(1)
             if full[b] < least and fits(blocks, b, work, lack):
                 best, least = b, full[b]
@@ -220,7 +210,7 @@ def count_held(held, vertices):
         for i in range(held.shape[1]):
             word = held[v, i]
             while word != np.uint64(0):
-                vertices[64 * i + lowest_bit(word)] += 1
+                vertices[64 * i + np.int64(lowest_bit(word))] += 1
                 word &= word - np.uint64(1)
                 found = True
         touched += found

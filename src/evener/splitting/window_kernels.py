@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evener.arrays_kernels import lowest_bit
 from evener.jit import inner, njit
-from evener.splitting.placing_kernels import emptiest_of, fits, holds, lacking, lowest_bit, take
+from evener.splitting.placing_kernels import emptiest_of, fits, holds, lacking, take
 
 
 class WaitingEdges(NamedTuple):
@@ -82,7 +83,7 @@ def _count(window, v, blocks, counts, part, lack):
         for j in range(held.shape[1]):
             word = held[y, j] & ~held[x, j]
             while word != np.uint64(0):
-                counts[64 * j + lowest_bit(word)] += 1
+                counts[64 * j + np.int64(lowest_bit(word))] += 1
                 word &= word - np.uint64(1)
     return lack, placed
 

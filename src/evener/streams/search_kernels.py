@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evener.arrays_kernels import mixed
 from evener.jit import inner, njit
 from evener.streams.period_kernels import add_loads, seconds_of, together
 
@@ -355,10 +356,7 @@ def _beside(filters, machine, placed, i, enough, stamp):
 def _next(state):
     """Return the next random number, uint64 (SplitMix64)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    return mixed(state[0])
 
 
 @inner(error_model="numpy", counted=False)

@@ -3,17 +3,15 @@
 # mypy: ignore-errors
 import numpy as np
 
+from evener.arrays_kernels import mixed
 from evener.jit import inner, njit
 
 
 @inner()
-def _mixed(counter):
+def _uniform(counter):
     """Return the counter-th number of the SplitMix64 sequence, as a float in [0, 1)."""
-    z = counter * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    word = mixed(counter * np.uint64(0x9E3779B97F4A7C15))
+    return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True, nogil=True)
@@ -34,7 +32,7 @@ def attach(n, degree, start, joined, ends):
                 u = (size - first) // 2  # the first to come joins all that are there
             else:
                 counter += one
-                u = ends[int(_mixed(counter) * first)]
+                u = ends[int(_uniform(counter) * first)]
                 if joined[u] == v:
                     continue
                 joined[u] = v

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray
+from evener.arrays_kernels import mixed
 from evener.errors import InputError
 from evener.files.opening import ANY_SIZE, open_input
 from evener.io.csr import csr_kernels as kernels
@@ -326,7 +327,7 @@ def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
     for arcs in pieces():
         edge = arcs.edge
         bits = (arcs.weight + 0.0).view(np.uint64)  # -0.0 is 0.0
-        word = _mixed(edge + _mixed(bits))
+        word = mixed(edge + mixed(bits))
         down = arcs.tail > arcs.head
         word[down] = np.uint64(0) - word[down]
         np.add.at(sums, _bucket(edge), word)
@@ -337,15 +338,8 @@ def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
     return _difference(SomeArcs(*(np.concatenate(some) for some in zip(*found, strict=True))))
 
 
-def _mixed(words: Words) -> Words:
-    """Return hashes of 64-bit words: splitmix64's finaliser, as in csr_kernels."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
-
-
 def _bucket(edge: Words) -> IntVector:
-    return (_mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
+    return (mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
 
 
 def _difference(arcs: SomeArcs) -> str:

@@ -3,11 +3,10 @@
 # mypy: ignore-errors
 import numpy as np
 
-from evener.jit import inner, njit
+from evener.arrays_kernels import mixed
+from evener.jit import njit
 
 OK, OUT_OF_RANGE, LOOP, UNSORTED = 0, 1, 2, 3
-# Odd constants of splitmix64's finaliser.
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @njit(cache=True, nogil=True, counted=False)
@@ -27,14 +26,6 @@ def check_rows(first, xadj, adjncy, n, where):
                 return LOOP if u == first + i else UNSORTED
             before = u
     return OK
-
-
-@inner()
-def mixed(word):
-    """Return 64 bits that depend on all bits of an uint64."""
-    word = (word ^ (word >> np.uint64(30))) * _FIRST
-    word = (word ^ (word >> np.uint64(27))) * _SECOND
-    return word ^ (word >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True, counted=False)

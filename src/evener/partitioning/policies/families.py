@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
+from evener.arrays_kernels import mixed
 from evener.errors import InfeasibleError, InputError, UsageError, one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
@@ -475,9 +476,5 @@ def in_chunks(n: int, k: int, chunk: int) -> Numbers:
 
 def hashed(n: int, k: int) -> Numbers:
     """Return the part of each vertex by a hash of its number (SplitMix64), as in Pregel."""
-    with np.errstate(over="ignore"):
-        x = np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        x ^= x >> np.uint64(31)
-    return (x % np.uint64(k)).astype(np.int64)
+    words = mixed(np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15))
+    return (words % np.uint64(k)).astype(np.int64)

@@ -137,26 +137,6 @@ def pause(typing):  # noqa: ARG001
     return types.void(), generate
 
 
-@intrinsic
-def lowest_bit(typing, word):  # noqa: ARG001
-    """Return the index of the lowest set bit of a 64-bit word that is not 0."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
-def bits_set(typing, word):  # noqa: ARG001
-    """Return the number of set bits of a 64-bit word."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.uint64), generate
-
-
 sched_yield = types.ExternalFunction("sched_yield", types.int32())
 
 

@@ -13,6 +13,7 @@ into a bucket when the buckets are empty.
 # mypy: ignore-errors
 import numpy as np
 
+from evener.arrays_kernels import lowest_bit
 from evener.running.engine.atomics_kernels import (
     EDGES,
     ENDED,
@@ -39,7 +40,6 @@ from evener.running.engine.atomics_kernels import (
     fetch_add,
     is_newly_set,
     load,
-    lowest_bit,
     number_of,
     share_of,
     store,

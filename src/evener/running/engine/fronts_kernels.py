@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evener.arrays_kernels import lowest_bit
 from evener.jit import inner
 from evener.running.engine.atomics_kernels import (
     ONE,
@@ -18,7 +19,6 @@ from evener.running.engine.atomics_kernels import (
     fetch_or,
     flushed,
     kept,
-    lowest_bit,
     share_of,
 )
 

@@ -6,7 +6,8 @@ Part of the template frontier_kernels, like pushing_kernels.
 # mypy: ignore-errors
 import numpy as np
 
-from evener.running.engine.atomics_kernels import ONE, bits_set, is_set, lowest_bit
+from evener.arrays_kernels import count_bits, lowest_bit
+from evener.running.engine.atomics_kernels import ONE, is_set
 from evener.running.engine.hooks_kernels import (
     GOES_BOTH_WAYS,
     HAS_SETTLED,
@@ -135,4 +136,4 @@ def pulled_word(word, part, values, lists, senders, is_all, step, parameters):
     else:
         active, edges = all_pulled(first, last, part, values, lists, is_all, step, parameters)
     lists.next_bits[word] = active
-    return bits_set(active), edges
+    return np.int64(count_bits(active)), edges
