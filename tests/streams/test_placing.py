@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evener.streams.period import seconds_of
-from evener.streams.placing import greedy, greedy_starts, placed_in_turn
+from evener.streams.placing import greedy, on_subsets, placed_in_turn
 from evener.streams.readings import reading_of
 from tests.streams.twins import slow_loads, small_case
 
@@ -49,10 +49,10 @@ def test_a_set_of_processors_is_kept():
 
 def test_the_best_start_is_as_good_as_greedy():
     problem = small_case(6, n=8, k=4)
-    best = seconds_of(problem, greedy_starts(problem, 3)[0])
+    best = min(seconds_of(problem, part) for part in on_subsets(problem))
     assert best <= seconds_of(problem, greedy(problem))
 
 
 def test_after_the_end_all_filters_are_on_one_processor():
-    only = greedy_starts(small_case(6), 3, time.monotonic() - 1)
+    only = list(on_subsets(small_case(6), time.monotonic() - 1))
     assert [np.ptp(part) for part in only] == [0]

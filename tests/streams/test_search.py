@@ -13,7 +13,7 @@ from evener.streams.exact import exact
 from evener.streams.generating import READINGS, GraphParameters, random_machine, random_stream_graph
 from evener.streams.methods import METHODS, MethodOptions, placed_by, starts_of
 from evener.streams.period import StreamProblem, seconds_of, work_on
-from evener.streams.placing import greedy_starts
+from evener.streams.placing import best_of, on_subsets
 from evener.streams.readings import reading_of
 from evener.streams.search import SearchLimits, placed_at, search
 from tests.streams.test_period import READINGS as WORDS
@@ -27,7 +27,7 @@ def test_small_cases_come_near_the_best_of_all_mappings(words):
     ratios = []
     for seed in range(4):
         problem = small_case(seed, reading_of(words), n=5)
-        starts = [("greedy", part) for part in greedy_starts(problem, 3)]
+        starts = [("greedy", part) for part in best_of(problem, list(on_subsets(problem)), 3)]
         found = search(problem, starts, QUICK, 7)
         ratios.append(found.period / shortest(problem))
         assert found.period == pytest.approx(seconds_of(problem, found.part), rel=1e-9)

@@ -14,7 +14,7 @@ from evener.graphs.stream_graph import StreamGraph
 from evener.io.dataflow.reading import write_stream_graph
 from evener.streams.generating import DEGREES, MACHINES, RATIOS, SHAPES, SHARES, SIZES, SPREADS
 from evener.streams.period import seconds_of
-from evener.streams.placing import greedy_starts
+from evener.streams.placing import best_of, on_subsets
 from evener.streams.search import SearchLimits
 from papers.command import main
 from papers.hmap import experiments as hmap
@@ -256,13 +256,13 @@ def _quick(monkeypatch):
     """Placements that need no other process and no annealing."""
 
     def starts(problem, seed):
-        parts = greedy_starts(problem, 3)
+        parts = best_of(problem, list(on_subsets(problem)), 3)
         order = sorted(range(len(parts)), key=lambda i: -seconds_of(problem, parts[i]))
         names = ("metis", "metis-recursive", "hmap")
         return [(name, parts[i]) for name, i in zip(names, order, strict=False)]
 
     def clusters(problem, **_):
-        return SimpleNamespace(unequal=1, part=greedy_starts(problem, 3)[0])
+        return SimpleNamespace(unequal=1, part=best_of(problem, list(on_subsets(problem)), 1)[0])
 
     monkeypatch.setattr(hmap_runs, "starts_of", starts)
     monkeypatch.setattr(hmap_runs, "divided_starts", starts)

@@ -239,11 +239,6 @@ def why_compiled() -> list[str]:
     return [why for one in _searches for why in one.missed]
 
 
-def in_use() -> list[Path]:
-    """Return the packs that this process uses; none before the first kernel is loaded."""
-    return [pack.path for one in _searches for pack in one.packs]
-
-
 def users_folder() -> Path | None:
     """Return the user's folder of packs; None if the user has no home folder."""
     with suppress(RuntimeError):

@@ -50,13 +50,6 @@ class OnDevice:
         """Return the numbers of blocks and threads for n entries."""
         return max(-(-n // gpu.THREADS), 1), gpu.THREADS
 
-    def refuse_without_transfers(self, kernel: str) -> None:
-        """Raise UsageError if copies are not to be timed and the kernel consists of copies."""
-        if not self.transfers:
-            raise UsageError(
-                f"--no-transfers does not work with {kernel}, whose transfers are part of its time"
-            )
-
     @staticmethod
     def free_memory() -> int:
         """Return the free memory of the device [B]."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.errors import UsageError
 from evener.measuring import cpu
 from evener.measuring import cuda_kernels as gpu
 from evener.measuring.cpu import FACTOR
@@ -42,7 +43,11 @@ class CudaGemmStreamed(cpu.Gemm):
     ) -> None:
         super().__init__(block, width)
         self._device = OnDevice(index, transfers)
-        self._device.refuse_without_transfers("gemm-streamed")
+        if not transfers:
+            raise UsageError(
+                "--no-transfers does not work with gemm-streamed, "
+                "whose transfers are part of its time"
+            )
         self._add_product = product_by(blas)
         self._room = room
         self._slots: list[tuple[Any, Any, Any]] = []  # stream, column and C of a strip

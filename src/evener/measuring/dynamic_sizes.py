@@ -168,7 +168,7 @@ def _described(
 
 
 REPETITIONS = 5  # of a product, whose median time counts
-MAX_STEPS = 20  # of INPA, and of IDPA in each of its steps
+NESTED_STEPS = 20  # of INPA, and of IDPA in each of its steps
 FACTOR = 1e-3  # entries of the pivots
 
 
@@ -180,7 +180,7 @@ def measure_nested(
     *,
     epsilon: float = 0.1,
     method: str = "gpa",
-    max_steps: int = MAX_STEPS,
+    max_steps: int = NESTED_STEPS,
     repetitions: int = REPETITIONS,
 ) -> NestedTiling:
     """Return a tiling of n x n entries over the nodes of all ranks, and the slices of each node.

@@ -207,7 +207,8 @@ class Decider:
             loads, _ = self._aim(verdict.slowness)
             proposals = tuple(propose(verdict.slowness, loads))
             move = self._best(proposals, verdict, span)
-            self._correct(proposals, price, verdict.slowness, move)
+            if move is None:
+                self._correct(proposals, price, verdict.slowness)
         cost = price.cost if move is None else self._cost(proposals[move])
         saving = verdict.saving if move is None else price.now - proposals[move].seconds
         self._saving = saving
@@ -290,19 +291,8 @@ class Decider:
                 best, most = i, gain
         return best
 
-    def _correct(
-        self,
-        proposals: Sequence[Proposal],
-        price: Price,
-        slowness: FloatArray,
-        move: int | None,
-    ) -> None:
-        """If no proposal was chosen, scale later estimates to match the proposals.
-
-        The scales apply until data moves.
-        """
-        if move is not None:
-            return
+    def _correct(self, proposals: Sequence[Proposal], price: Price, slowness: FloatArray) -> None:
+        """Scale later estimates, until data moves, to match the proposals: none was chosen."""
         loads, seconds = self._aim(slowness)
         if not proposals:  # nothing better than the present state was found
             self._reach = max(price.now / seconds, 1.0)

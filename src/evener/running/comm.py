@@ -207,11 +207,10 @@ class ThreadComm:
         """
         first, end = self.beside()
         if self.rank != first:
-            found: Memory = self._shared.memories.take(first, self.rank)
-            return found
+            return Memory(self._shared.memories.take(first, self.rank))
         memory = alone(n_bytes)
         for rank in range(first + 1, end):
-            self._shared.memories.put(first, rank, memory)
+            self._shared.memories.put(first, rank, memory.data)
         return memory
 
 

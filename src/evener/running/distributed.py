@@ -174,8 +174,7 @@ def _is_ours(folder: Path) -> bool:
 
 def _head_of(local: LocalGraph) -> PartHead:
     arcs = (local.out or local.into or _NO_ARCS).ends.size
-    n_ghosts = local.n_local - local.n_owned
-    return PartHead(local.owned, local.n_interior, n_ghosts, arcs, local.nbytes)
+    return PartHead(local.owned, local.n_interior, local.n_ghosts, arcs, local.nbytes)
 
 
 def _graph_of(local: LocalGraph) -> GraphHead:

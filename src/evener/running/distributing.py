@@ -114,13 +114,12 @@ def size_of(local: LocalGraph) -> PartSize:
     arcs = {id(one): one.ends.size for one in (local.out, local.into) if one is not None}
     ghosts = {q: last - first for q, (first, last) in local.receives.items()}
     sent = {q: int(numbers.size) for q, numbers in local.sends.items()}
-    n_ghosts = local.n_local - local.n_owned
     n_boundary = local.n_owned - local.n_interior
     counts = tuple(arcs.values())
     has_out = local.out is not None
     ranges = frozenset(q for q, own in local.sends.items() if isinstance(numbers_of(own), slice))
     return PartSize(
-        local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary, has_out, ranges
+        local.k, local.n_owned, local.n_ghosts, counts, ghosts, sent, n_boundary, has_out, ranges
     )
 
 

@@ -197,7 +197,8 @@ class VirtualMachine:
         tell: Callable[[int], None] | None = None,
     ) -> EmulatedMachineRun:
         """Run a program on the parts of an already distributed graph."""
-        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=_watch(tell))
+        watch = RunWatch(tell, is_apart=True)  # messages are those between separate computers
+        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=watch)
         return self.charged(found, parts)
 
     def charged(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> EmulatedMachineRun:
@@ -242,11 +243,6 @@ class VirtualMachine:
         work = np.maximum(work, np.minimum(edges / np.maximum(held, 1), 1.0) * lists)
         seconds = [seconds_at(self.platform, row) for row in work]
         return np.array(seconds).reshape(edges.shape)
-
-
-def _watch(tell: Callable[[int], None] | None) -> RunWatch:
-    """Return the hooks of a run whose messages are those between separate computers."""
-    return RunWatch(tell, is_apart=True)
 
 
 def _arcs(part: LocalGraph) -> int:

@@ -28,7 +28,7 @@ from evener.running.edge_copies import Copies
 from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
 from evener.running.engine.program import Solver, VertexProgram
 from evener.running.engine.work import LocalSizes, work_bytes
-from evener.running.local_graphs import Want, signed, unsigned
+from evener.running.local_graphs import Want
 from evener.running.on_device import wanted_arcs
 from evener.running.slicing import RankParts
 from evener.running.sparse import room
@@ -93,7 +93,6 @@ def bytes_of_program(
     program: VertexProgram | Solver,
     *,
     cores: Sequence[int] | None = None,
-    threads: int | None = None,
 ) -> list[RunBytes]:
     """Return the bytes that a run of a program allocates on each device, all exchanges included.
 
@@ -107,7 +106,7 @@ def bytes_of_program(
     if isinstance(graph, RankParts):
         sizes = graph.sizes
     else:
-        sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
+        sizes = part_sizes(graph, divided, want=wanted_arcs(program))
     whole, own = _size_of_graph(graph), cores or [1] * len(sizes)
     found = [
         _bytes_of_part(size, whole, program, count) for size, count in zip(sizes, own, strict=True)
@@ -270,35 +269,22 @@ def _bytes_of_share(
     """Return the bytes that a device allocates: LocalGraph, Engine or solver, and exchanges."""
     whole = size._replace(n_owned=size.n_local, n_ghosts=0)  # the device computes on all its copies
     kind = np.dtype("f8" if isinstance(program, Solver) else program.dtype)
-    mirrored = sum(size.sent_counts.values())
+    part = whole.nbytes(graph.arcs, graph.weight)
+    reduced = [Held(kind, exchanged=True, reduced=True)]
     if isinstance(program, Solver):
         weighs = graph.weight > 0
         arrays = program.bytes_held(size.n_local, size.n_local, size.arcs[0], weighs)
-    else:
-        arrays = engine_bytes(whole._replace(k=1), graph, program, cores)
-    if isinstance(program, Solver):
         arrays += size.n_boundary * kind.itemsize  # factors of rows whose sums are reduced
-        halo = halo_bytes(size, [Held(kind, exchanged=True, reduced=True)])
-    elif program.schedule == "dense":
+        return RunBytes(part, arrays, halo_bytes(size, reduced))
+    arrays = engine_bytes(whole._replace(k=1), graph, program, cores)
+    if program.schedule == "dense":
         arrays += size.n_local * kind.itemsize  # sums
-        halo = halo_bytes(size, [Held(kind, exchanged=True, reduced=True)])
-    else:
-        # What each end of a copy knows about the other end, and the numbers of both.
-        arrays += (size.n_ghosts + mirrored) * (kind.itemsize + INDEX)
-        halo = list_bytes(size) + sparse_bytes(size, kind.itemsize)
-        turned = size._replace(ghost_counts=size.sent_counts, sent_counts=size.ghost_counts)
-        halo += sparse_bytes(turned, kind.itemsize)
-        if program.schedule == "frontier":
-            arrays += size.n_local  # flags
-    return RunBytes(_share_bytes(size, graph), arrays, halo)
-
-
-def _share_bytes(size: PartSize, graph: GraphSize) -> int:
-    """Return what LocalGraph.nbytes would be if edges are divided."""
-    degree = np.dtype(signed(graph.arcs)).itemsize
-    vertices = (size.k + 1) * NUMBER
-    if size.k > 1:  # a device that has the whole graph stores neither numbers nor degrees
-        vertices += size.n_local * (NUMBER + degree)
-    offsets = sum((size.n_local + 1) * np.dtype(unsigned(count)).itemsize for count in size.arcs)
-    arcs = sum(size.arcs) * (INDEX + graph.weight)
-    return vertices + offsets + arcs + INDEX * sum(size.sent_counts.values())
+        return RunBytes(part, arrays, halo_bytes(size, reduced))
+    # What each end of a copy knows about the other end, and the numbers of both.
+    arrays += (size.n_ghosts + sum(size.sent_counts.values())) * (kind.itemsize + INDEX)
+    halo = list_bytes(size) + sparse_bytes(size, kind.itemsize)
+    turned = size._replace(ghost_counts=size.sent_counts, sent_counts=size.ghost_counts)
+    halo += sparse_bytes(turned, kind.itemsize)
+    if program.schedule == "frontier":
+        arrays += size.n_local  # flags
+    return RunBytes(part, arrays, halo)

@@ -109,7 +109,7 @@ class LocalGraph:
             "LocalGraph",
             [f"device {self.rank} of {self.k}", plural(self.n_owned, "vertex", "vertices"),
              f"{number(self.n_interior)} of them interior", plural(n_arcs, "arc")],
-            [plural(self.n_local - self.n_owned, "ghost"),
+            [plural(self.n_ghosts, "ghost"),
              f"{plural(sent, 'value')} sent to {plural(len(self.sends), 'device')}"],
         )  # fmt: skip
 

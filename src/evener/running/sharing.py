@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +23,15 @@ OPEN_FILES = Path("/proc/self/fd")  # Linux's folder to open files of another pr
 LONGEST_NAME = 4096  # bytes of a path (Linux's PATH_MAX)
 
 
-class Memory(Protocol):
-    """Bytes that several ranks can read and write."""
+class Memory:
+    """Bytes that several ranks can read and write; each rank has its own object of them."""
 
-    data: Bytes
-
-    def sync(self) -> None:
-        """Make writes visible to other ranks; call it before and after a barrier of all."""
+    def __init__(self, data: Bytes) -> None:
+        self.data = data
 
     def free(self) -> None:
-        """Release the memory; all ranks that share it call this, and stop using `data`."""
+        """Drop `data`; the memory is released when no rank that shares it uses it any more."""
+        self.data = np.empty(0, np.uint8)
 
 
 def run_around(rank: int, computers: Sequence[object]) -> tuple[int, int]:
@@ -45,37 +44,15 @@ def run_around(rank: int, computers: Sequence[object]) -> tuple[int, int]:
     return first, end
 
 
-class OwnMemory:
-    """Memory of only this process, for threads and for ranks that do not share memory."""
-
-    def __init__(self, data: Bytes) -> None:
-        self.data = data
-
-    def sync(self) -> None:
-        """Do nothing: a barrier is enough."""
-
-    def free(self) -> None:
-        """Do nothing: the array is garbage-collected."""
-
-
 def alone(n_bytes: int) -> Memory:
     """Return memory of only this process."""
-    return OwnMemory(np.empty(n_bytes, np.uint8))
+    return Memory(np.empty(n_bytes, np.uint8))
 
 
-class FileMemory:
-    """Memory that several processes share: a file in memory, which each process maps."""
-
-    def __init__(self, path: str, n_bytes: int) -> None:
-        with open(path, "r+b") as file:  # noqa: PTH123
-            self.data: Bytes = np.frombuffer(mmap.mmap(file.fileno(), max(n_bytes, 1)), np.uint8)
-
-    def sync(self) -> None:
-        """Do nothing: a barrier is enough."""
-
-    def free(self) -> None:
-        """Drop this process's mapping; the memory is released when no process maps it any more."""
-        self.data = np.empty(0, np.uint8)
+def _mapped(path: str, n_bytes: int) -> Memory:
+    """Return memory that several processes share: a file in memory, which each process maps."""
+    with open(path, "r+b") as file:  # noqa: PTH123
+        return Memory(np.frombuffer(mmap.mmap(file.fileno(), max(n_bytes, 1)), np.uint8))
 
 
 # Sends the first buffers and receives the second, both by rank; its waits have a timeout.
@@ -94,14 +71,14 @@ def in_common(n_bytes: int, rank: int, near: range, tell: Tell) -> Memory | None
     if rank != near[0]:
         tell({}, {near[0]: name})
         path = bytes(name).rstrip(b"\0").decode()
-        memory = FileMemory(path, n_bytes) if path else None
+        memory = _mapped(path, n_bytes) if path else None
         tell({near[0]: name}, {})
         return memory
     with _new_file(n_bytes) or nullcontext() as file:
         path = "" if file is None else _path_of(file)
         name[: len(path.encode())] = np.frombuffer(path.encode(), np.uint8)
         tell(dict.fromkeys(others, name), {})
-        memory = None if file is None else FileMemory(path, n_bytes)
+        memory = None if file is None else _mapped(path, n_bytes)
         tell({}, {q: np.zeros_like(name) for q in others})  # all have opened the file
     return memory
 

@@ -41,17 +41,17 @@ class SparseReduce:
         ranges = {q: own for q, own in receives.items() if isinstance(own, slice)}
         if len(ranges) < len(receives):
             raise InputError("the ghosts of each owner must be a range of local numbers")
-        self.dtype = dtype
+        self.dtype, item = dtype, dtype.itemsize
         self._owners = sorted(ranges, key=lambda q: int(ranges[q].start))
         self._starts = np.array([ranges[q].start for q in self._owners], np.int64)
-        rooms = [self._room(count_of(ranges[q])) for q in self._owners]
+        rooms = [room(count_of(ranges[q]), item) for q in self._owners]
         self._begins = np.cumsum([0, *rooms], dtype=np.int64)
         self._counts = np.zeros(len(rooms), np.int64)
         self._messages = np.zeros(int(self._begins[-1]) // 8, np.uint64)
         whole = self._messages.view(np.uint8)
         bounds = zip(self._owners, self._begins[:-1], self._begins[1:], strict=True)
         self._lists = dict(sends)
-        self._incoming = {q: np.empty(self._room(count_of(n)), np.uint8) for q, n in sends.items()}
+        self._incoming = {q: np.empty(room(count_of(n), item), np.uint8) for q, n in sends.items()}
         most = max((count_of(numbers) for numbers in sends.values()), default=0)
         self._targets = np.empty(most, np.uint32)
         outgoing = {q: whole[a:b] for q, a, b in bounds}
@@ -111,10 +111,6 @@ class SparseReduce:
             else:
                 kernels.chosen(numbers, which, targets)
             yield targets, message[length - item * count : length].view(self.dtype)
-
-    def _room(self, count: int) -> int:
-        """Return the bytes of a message with `count` values, a multiple of 8."""
-        return room(count, self.dtype.itemsize)
 
 
 def room(count: int, item: int) -> int:

@@ -79,13 +79,11 @@ class HeldRows:
 
     def move(self, sizes: IntArray) -> None:
         """Move rows so that ranks have these sizes (p,), with the same sum. All ranks call this."""
-        memory = self._ready_for(sizes)
+        self._ready_for(sizes)
         exchange = self._comm.swap(self._pieces(sizes, out=True), self._pieces(sizes, out=False))
         exchange.start()
         exchange.finish()
-        memory.sync()
         self._comm.barrier()
-        memory.sync()
         self._own(sizes)
 
     def free(self) -> None:

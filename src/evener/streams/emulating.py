@@ -28,7 +28,7 @@ from evener.running.streams.program import Array, StreamProgram
 from evener.running.streams.results import StreamRun, ends_of, outputs_of, steady_period
 from evener.running.streams.stages import SLOTS, PipelineStages
 from evener.running.streams.turns import FilterTurns
-from evener.streams.period import StreamProblem, work_of
+from evener.streams.period import StreamProblem, work_on
 from evener.streams.readings import CostReading
 
 ON_THE_WAY = 2  # additional slots with overlap: one array being sent, one being received
@@ -57,7 +57,7 @@ class StreamSeconds(NamedTuple):
         """Return the times of a plan's graph; transfers within a processor take no time."""
         part, graph = plan.part, plan.graph
         problem = StreamProblem.of(graph, plan.platform, reading)
-        own = work_of(problem, np.arange(graph.n))[np.arange(graph.n), part]
+        own = work_on(problem, part)
         tails, heads = part[graph.tails], part[graph.heads]
         seconds = np.where(tails == heads, 0.0, graph.nbytes * problem.machine.cost[tails, heads])
         receiving = np.zeros_like(seconds) if reading.pays == "sender" else seconds
@@ -74,7 +74,7 @@ class _TurnSeconds:
         graph, self._part = turns.plan.graph, turns.plan.part
         whole = np.bincount(turns.of, graph.vector)[turns.of].astype(np.float64)
         problem = StreamProblem.of(replace(graph, vector=whole), turns.plan.platform, reading)
-        self.filters = work_of(problem, np.arange(graph.n))[np.arange(graph.n), self._part]
+        self.filters = work_on(problem, self._part)
         self._bytes, self._cost = turns.program.graph.nbytes, problem.machine.cost
         self._sender_pays = reading.pays == "sender"
 

@@ -7,8 +7,6 @@ their own vector lengths and MIPS; here a CPU is one processor.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,12 +61,6 @@ class GraphParameters:
         between(self.share, 0, 100, "the share (beta)")
         between(self.spread, 0, MOST_SPREAD, "the spread (gamma)")
         check_memory(self.n, BYTES_A_FILTER + BYTES_AN_EDGE * min(self.degree, self.n), "filters")
-
-
-def all_parameters() -> Iterator[GraphParameters]:
-    """Yield the paper's 7,875 combinations of parameters."""
-    for values in itertools.product(SIZES, DEGREES, RATIOS, SHAPES, SHARES, SPREADS):
-        yield GraphParameters(*values)
 
 
 def random_machine(k: int, setting: str = "A", seed: int = 7) -> Platform:

@@ -148,16 +148,9 @@ def period_of(problem: StreamProblem, part: npt.ArrayLike) -> Period:
     filter.
     """
     chosen = problem.refuse_misfit(part)
-    computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
-    kernels.add_loads(problem.filters, problem.machine, chosen, computing, communicating)
     links, names, visited = _links(problem, chosen)
-    if problem.reading.route == "transit":
-        communicating = visited
-    loads = (
-        np.maximum(computing, communicating)
-        if problem.reading.overlap
-        else computing + communicating
-    )
+    transit = visited if problem.reading.route == "transit" else None
+    computing, communicating, loads = _loads(problem, chosen, transit)
     at, cycle = int(np.argmax(loads)), _slowest_cycle(problem, chosen)
     seconds = max(float(loads[at]), cycle)
     return Period(seconds, at, computing, communicating, loads, links, names, cycle)
@@ -167,11 +160,24 @@ def seconds_of(problem: StreamProblem, part: Part) -> float:
     """Return the period [s] of a mapping that is known to be valid; faster than `period_of`."""
     if problem.reading.route == "transit":
         return period_of(problem, part).seconds
+    _, _, loads = _loads(problem, part)
+    return max(float(loads.max()), _slowest_cycle(problem, part))
+
+
+def _loads(
+    problem: StreamProblem, part: Part, transit: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return how long processors compute, how long they communicate, and their loads, (k,) [s].
+
+    transit (k,) [s]: how long they communicate if they also pay for what passes through them.
+    """
     computing, communicating = np.zeros(problem.k), np.zeros(problem.k)
     kernels.add_loads(problem.filters, problem.machine, part, computing, communicating)
+    if transit is not None:
+        communicating = transit
     overlap = problem.reading.overlap
     loads = np.maximum(computing, communicating) if overlap else computing + communicating
-    return max(float(loads.max()), _slowest_cycle(problem, part))
+    return computing, communicating, loads
 
 
 def _slowest_cycle(problem: StreamProblem, part: Part) -> float:
@@ -231,7 +237,7 @@ def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, .
             visited += np.bincount(pairs[:, side], seconds, problem.k)
         return seconds, tuple(f"{names[p]} - {names[q]}" for p, q in pairs.tolist()), visited
     carried = np.zeros(roads.ends.size)
-    add_to_links(pairs, nbytes, roads, processors.routes[2], carried, visited)
+    add_to_links(pairs, nbytes, roads, processors.routes[1], carried, visited)
     rows = np.repeat(np.arange(roads.offsets.size - 1), np.diff(roads.offsets))
     once = rows < roads.ends
     places = processors.platform.network.names
@@ -241,8 +247,3 @@ def _links(problem: StreamProblem, part: Part) -> tuple[FloatArray, tuple[str, .
         tuple(f"{places[u]} - {places[v]}" for u, v in named),
         visited,
     )
-
-
-def used(part: IntArray) -> int:
-    """Return the number of processors that have a filter."""
-    return int(np.unique(part).size)

@@ -11,7 +11,7 @@ from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InfeasibleError
 from evener.graphs.stream_graph import topological_order
 from evener.streams import placing_kernels as kernels
-from evener.streams.period import StreamProblem, seconds_of
+from evener.streams.period import StreamProblem, read_times, seconds_of
 from evener.streams.period_kernels import least_seconds
 
 LOOKED_AT = 1 << 23  # filters x processors between two checks of the clock
@@ -112,11 +112,6 @@ def _needed(part: Part | None) -> Part:
     return part
 
 
-def greedy_starts(problem: StreamProblem, most: int, until: float = np.inf) -> list[Part]:
-    """Return at most `most` mappings of `on_subsets`, those with the shortest periods first."""
-    return best_of(problem, list(on_subsets(problem, until)), most)
-
-
 def best_of(problem: StreamProblem, parts: list[Part], most: int) -> list[Part]:
     """Return the `most` mappings with the shortest periods, the best first."""
     periods = [seconds_of(problem, part) for part in parts]
@@ -165,9 +160,7 @@ def speeds(problem: StreamProblem) -> FloatArray:
     """Return the number of mean filters that each processor runs per second (k,)."""
     graph, machine = problem.graph, problem.machine
     wide = float(np.average(graph.vector, weights=graph.scalar + 1e-30))
-    per = wide / machine.width
-    per = np.ceil(per) if machine.compute == 0 else np.maximum(per, machine.compute == 2)
-    return np.asarray(machine.rate / per)
+    return np.asarray(machine.rate / read_times(problem.reading.compute, wide / machine.width))
 
 
 def _by_neighbours(problem: StreamProblem) -> IntArray:

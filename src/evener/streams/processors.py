@@ -90,19 +90,18 @@ class Processors:
         return Roads(offsets, heads.astype(np.int32), network.costs[:, 1].copy(), home)
 
     @cached_property
-    def routes(self) -> tuple[FloatArray, FloatArray, npt.NDArray[np.int32]]:
+    def routes(self) -> tuple[FloatArray, npt.NDArray[np.int32]]:
         """Costs of the fastest routes, and the places on them.
 
-        The same table (k, k) [s/B] twice: the sum over a route's links. previous (k, places): the
-        place before each place on the routes from each processor, empty if links are not a graph.
+        table (k, k) [s/B]: the sum over a route's links. previous (k, places): the place before
+        each place on the routes from each processor, empty if links are not a graph.
         """
         if self.roads is None:
-            table = self._of_levels()
-            return table, table, np.empty((0, 0), np.int32)
+            return self._of_levels(), np.empty((0, 0), np.int32)
         places = self.roads.offsets.size - 1
         table, previous = np.empty((self.k, self.k)), np.empty((self.k, places), np.int32)
         self._fill(self.roads, table, previous, least=False)
-        return table, table, previous
+        return table, previous
 
     def seconds_per_byte(self, *, least: bool = False) -> FloatArray:
         """Return the time per byte [s/B] along the fastest routes (k, k): the sum over their links.
@@ -111,7 +110,7 @@ class Processors:
         """
         if not least or self.roads is None:
             return self.routes[0]
-        table, previous = np.empty((self.k, self.k)), np.empty_like(self.routes[2])
+        table, previous = np.empty((self.k, self.k)), np.empty_like(self.routes[1])
         self._fill(self.roads, table, previous, least=True)
         return table
 

@@ -339,7 +339,7 @@ def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
 
 
 def _bucket(edge: Words) -> IntVector:
-    return (mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
+    return np.asarray(mixed(edge) >> np.uint64(64 - BUCKET_BITS), np.int64)
 
 
 def _difference(arcs: SomeArcs) -> str:

@@ -477,4 +477,4 @@ def in_chunks(n: int, k: int, chunk: int) -> Numbers:
 def hashed(n: int, k: int) -> Numbers:
     """Return the part of each vertex by a hash of its number (SplitMix64), as in Pregel."""
     words = mixed(np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15))
-    return (words % np.uint64(k)).astype(np.int64)
+    return np.asarray(words % np.uint64(k), np.int64)

@@ -18,6 +18,7 @@ from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.running.apps import laplacian_kernels as kernels
+from evener.running.apps.matrices import matrix_of
 from evener.running.apps.rows import MatrixRows, cut, piece_count, random_looking, row_sums
 from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
@@ -99,15 +100,10 @@ def _solver(method: Method) -> Callable[..., DeviceRun]:
         directed graphs, and for shifts that are not above zero.
         """
         system = _system(local, pool, shift)
-        steps = StepRecorder(comm, local, tell, _first(stretch))
+        steps = StepRecorder(comm, local, tell, stretch.first)
         return steps.result(method(system, local, pool, steps, _Asked(most, tolerance, stretch)))
 
     return solve
-
-
-def _first(stretch: Stretch) -> int:
-    """Return the number of supersteps before this run."""
-    return 0 if stretch.start is None else stretch.start.step
 
 
 def _conjugate_gradients(
@@ -123,7 +119,7 @@ def _conjugate_gradients(
     """
     rows, diagonal, b, chunks = system
     most, tolerance, (start, keep) = asked
-    m, first = local.n_owned, _first(asked.stretch)
+    m, first = local.n_owned, asked.stretch.first
     x, r, q = np.zeros(m), b.copy(), np.empty(m)
     p = np.zeros(local.n_local)
     np.divide(r, diagonal, out=p[:m])
@@ -187,7 +183,7 @@ def _jacobi(
     def state() -> RunState:
         return RunState(steps.done, x[:m])
 
-    for _ in range(_first(asked.stretch), most):
+    for _ in range(asked.stretch.first, most):
         steps.exchange(x)
         with steps.timed("computing"):
             pool.run(kernels.relax, chunks, rows, diagonal, b, x, following, dots)
@@ -253,10 +249,6 @@ def verify_sweeps(
 
 def _scipy_system(graph: Graph | DirectedGraph, shift: float) -> tuple[Any, FloatArray, FloatArray]:
     """Return the weights as a SciPy matrix, the diagonal of L + shift I, and b."""
-    from scipy.sparse import csr_array
-
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
-    pattern = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
-    return pattern, np.asarray(pattern.sum(axis=1)) + shift, right_side(np.arange(n))
+    pattern = matrix_of(graph, weighted=True)
+    b = right_side(np.arange(pattern.shape[0]))
+    return pattern, np.asarray(pattern.sum(axis=1)) + shift, b

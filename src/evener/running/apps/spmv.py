@@ -24,6 +24,7 @@ from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
 from evener.plans.partition import Partition
 from evener.running.apps import rows_kernels as kernels
+from evener.running.apps.matrices import matrix_of
 from evener.running.apps.rows import (
     NONE,
     MatrixRows,
@@ -74,7 +75,7 @@ def products(
     assert local.out is not None
     on_edges, m = local.divides_edges, local.n_owned
     start, keep = stretch
-    steps = StepRecorder(comm, local, tell, 0 if start is None else start.step)
+    steps = StepRecorder(comm, local, tell, stretch.first)
     rows = MatrixRows.of(local.out)
     cuts = cut(rows)
     factors: FloatArray = NONE
@@ -144,12 +145,8 @@ def verify_products(
     graph: Graph | DirectedGraph, x: npt.NDArray[Any], count: int, averaging: int = 1
 ) -> bool:
     """Return whether SciPy gets the same x (n,) by `count` products, up to rounding."""
-    from scipy.sparse import csr_array
-
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
-    A = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
+    A = matrix_of(graph, weighted=True)
+    n = A.shape[0]
     expected = random_looking(np.arange(n))
     sums = A @ np.ones(n) if averaging else np.ones(n)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -278,9 +275,6 @@ def averaging_matrix(graph: Graph) -> csr_array:
     """
     from scipy.sparse import csr_array, eye_array
 
-    pattern = csr_array(
-        (np.ones(graph.adjncy.size), graph.adjncy, graph.xadj), shape=(graph.n, graph.n)
-    )
-    A = csr_array(pattern + eye_array(graph.n))
+    A = csr_array(matrix_of(graph, weighted=False) + eye_array(graph.n))
     A.data /= np.repeat(np.diff(A.indptr), np.diff(A.indptr))
     return A

@@ -21,6 +21,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import triangles_kernels as kernels
+from evener.running.apps.matrices import matrix_of
 from evener.running.apps.rows import MatrixRows, cut
 from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
@@ -386,13 +387,8 @@ def verify(graph: Graph | DirectedGraph, values: npt.NDArray[Any]) -> bool:
 
     values (n,): by vertex number.
     """
-    from scipy.sparse import csr_array
-
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    pattern: Any = csr_array(
-        (np.ones(arcs.adjncy.size, np.int64), arcs.adjncy, arcs.xadj), shape=(n, n)
-    )
+    pattern = matrix_of(graph, weighted=False, dtype=np.int64)
+    n = pattern.shape[0]
     closed = np.zeros(n, np.int64)
     for first in range(0, n, ROWS_OF_PRODUCT):
         rows = pattern[first : first + ROWS_OF_PRODUCT]

@@ -58,10 +58,9 @@ class CudaEngine(StepCounts):
         self.kernels = generating.module_of(program, TARGET)
         self._values = device.empty(local.n_local, program.dtype)
         self._values_here = device.pinned(local.n_local, program.dtype)
-        n_ghosts = local.n_local - local.n_owned
         most = max((numbers.size for numbers in local.sends.values()), default=0)
-        self._places, self._targets = (device.pair(n, np.uint32) for n in (n_ghosts, most))
-        self._sent, self._received = (device.pair(n, program.dtype) for n in (n_ghosts, most))
+        self._places, self._targets = (device.pair(n, np.uint32) for n in (local.n_ghosts, most))
+        self._sent, self._received = (device.pair(n, program.dtype) for n in (local.n_ghosts, most))
         self._make_work(out, into)
         self._is_compiled = False
         self._repeats: dict[str, Callable[[], None]] = {}  # by name, see _repeated
@@ -104,7 +103,7 @@ class CudaEngine(StepCounts):
     def take_marked(self) -> Marked:
         """Return local numbers and values of the ghosts that changed since the last call."""
         (places, places_here), (sent, sent_here) = self._places, self._sent
-        n_ghosts = self.sizes.n_local - self.sizes.n_owned
+        n_ghosts = self.sizes.n_ghosts
         count = self._collect(n_ghosts, places, sent) if n_ghosts else 0
         self.device.fetch(places, places_here, 0, count)
         self.device.fetch(sent, sent_here, 0, count)

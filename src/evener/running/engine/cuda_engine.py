@@ -28,7 +28,7 @@ class CudaUnion(CudaEngine):
         self._arcs = int(out.offsets[sizes.n_owned]), int(into.offsets[sizes.n_owned])
         self.work = UnionOnDevice(
             device.empty(sizes.n_local, np.uint32),
-            device.empty(sizes.n_local - sizes.n_owned, self.program.dtype),
+            device.empty(sizes.n_ghosts, self.program.dtype),
             device.put(np.zeros(union.COUNTS, np.int64)),
         )
         self._counts = device.pinned(union.COUNTS, np.int64)
@@ -109,7 +109,7 @@ def device_bytes(program: VertexProgram, size: LocalSizes, arcs: Sequence[int], 
     arcs: number of arcs of each of its lists; most: largest number of vertices sent to one device.
     """
     item, n, m = np.dtype(program.dtype).itemsize, max(size.n_local, 1), max(size.n_owned, 1)
-    ghosts = max(size.n_local - size.n_owned, 1)
+    ghosts = max(size.n_ghosts, 1)
     common = n * item + (ghosts + max(most, 1)) * (4 + item)
     if program.schedule == "dense":
         ways = arcs if program.direction == "both" and size.is_directed else arcs[-1:]

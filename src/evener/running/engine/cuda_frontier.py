@@ -75,7 +75,7 @@ class CudaFrontier(CudaEngine):
             device.put(order),
             device.put(self._starts),
             device.empty(frontier.CLASSES, np.int64),
-            device.empty(sizes.n_local - sizes.n_owned, np.uint8),
+            device.empty(sizes.n_ghosts, np.uint8),
             device.empty(frontier.COUNTS, np.int64),
             device.empty(1, np.int64),
         )
@@ -96,8 +96,7 @@ class CudaFrontier(CudaEngine):
         self._ghosts_there(self._values_here, self._values)
         self._flags_here[:] = flags
         self._ghosts_there(self._flags_here, self._flags)
-        ghosts = self.sizes.n_local - self.sizes.n_owned
-        self._launch("see", ghosts, self.sizes, self.work, self._flags)
+        self._launch("see", self.sizes.n_ghosts, self.sizes, self.work, self._flags)
 
     def _begin(self) -> None:
         self._counts[:] = 0

@@ -144,7 +144,7 @@ class Engine(StepCounts):
         superstep.
         """
         if self._taken is None:
-            ghosts = self.sizes.n_local - self.sizes.n_owned
+            ghosts = self.sizes.n_ghosts
             self._taken = np.empty(ghosts, np.uint32), np.empty(ghosts, self.program.dtype)
         count = self.control[MARKED]
         places, sent = (array[:count] for array in self._taken)
@@ -260,7 +260,7 @@ def check_part(local: LocalGraph) -> None:
         "n_interior, n_owned and numbers": 0 <= local.n_interior <= local.n_owned <= local.n_local,
         "degrees": local.k == 1 or local.degrees.shape == local.numbers.shape,
         "ghost_starts": local.ghost_starts.shape == (local.k + 1,)
-        and local.ghost_starts[-1] == local.n_local - local.n_owned,
+        and local.ghost_starts[-1] == local.n_ghosts,
         "rank": 0 <= local.rank < local.k,
     }
     for name in ("out", "into"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from evener.running.engine.work import ARCS_OF_CHUNK, ArcsOf, Vertices
 from evener.running.local_graphs import LocalGraph
 
 Numbers = npt.NDArray[Any]
-GATHERING = generating.CPU.with_templates({"dense": "gathering_kernels"})
+GATHERING = replace(generating.CPU, templates={"dense": "gathering_kernels"})
 
 
 class DenseRange:

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -76,10 +76,6 @@ class Target:
     templates: Mapping[str, str]
     head: Callable[[VertexProgram], Sequence[str]]
     prepared: Callable[[Any, str], Any]
-
-    def with_templates(self, templates: Mapping[str, str]) -> Target:
-        """Return a target with other templates."""
-        return replace(self, templates=templates)
 
 
 @cache

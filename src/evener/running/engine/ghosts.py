@@ -89,7 +89,8 @@ class GhostExchange:
         Returns the number of values received; after a pull, those that `send_frontier` received.
         """
         engine, steps, received = self.engine, self.steps, 0
-        if engine.program.schedule == "frontier" and self._has_pulled():
+        has_pulled = engine.control[places.DIRECTION] == frontier.PULL
+        if engine.program.schedule == "frontier" and has_pulled:
             return self.local.n_ghosts
         with steps.timed("packing"):
             marked = engine.take_marked()
@@ -100,6 +101,3 @@ class GhostExchange:
                 received += targets.size
         assert received <= (steps.comm.size - 1) * self.local.n_owned
         return received
-
-    def _has_pulled(self) -> bool:
-        return bool(self.engine.control[places.DIRECTION] == frontier.PULL)

@@ -40,6 +40,11 @@ class Stretch(NamedTuple):
     start: RunState | None = None
     keep: Keep | None = None
 
+    @property
+    def first(self) -> int:
+        """Number of supersteps before this part."""
+        return 0 if self.start is None else self.start.step
+
 
 WHOLE = Stretch()
 

@@ -38,6 +38,11 @@ class LocalSizes(NamedTuple):
     n_interior: int
     is_directed: bool
 
+    @property
+    def n_ghosts(self) -> int:
+        """Number of ghosts; not for kernels."""
+        return self.n_local - self.n_owned
+
 
 class Vertices(NamedTuple):
     """Global numbers and out-degrees of all local vertices (n_local,), empty if not stored.
@@ -143,7 +148,7 @@ def _frontier(
         empty(words, np.uint64),
         empty(words, np.uint64),
         empty(threads * int(BUFFER), np.uint32),
-        empty(sizes.n_local - sizes.n_owned, np.uint32),
+        empty(sizes.n_ghosts, np.uint32),
         None,
     )
 
@@ -155,7 +160,6 @@ def _bucket(
     # stand in several buckets, and be shared unevenly: twice the vertices, of which most stay
     # untouched.
     chunks = 2 * sizes.n_owned // int(CHUNK) + 2 * int(BINS)
-    ghosts = sizes.n_local - sizes.n_owned
     return BucketWork(
         empty((threads, 4 * int(BINS) + 2), np.int64),
         empty((threads, chunks * int(CHUNK)), np.uint32),
@@ -163,19 +167,18 @@ def _bucket(
         empty((threads, FUSED), np.uint32),
         empty(threads * chunks * int(CHUNK), np.uint32),
         empty((sizes.n_local + 63) // 64, np.uint64),
-        empty(ghosts, np.uint32),
+        empty(sizes.n_ghosts, np.uint32),
         None,
     )
 
 
 def _union(program: VertexProgram, sizes: LocalSizes, _: int, __: int, empty: Empty) -> UnionWork:
-    ghosts = sizes.n_local - sizes.n_owned
     return UnionWork(
         empty(sizes.n_local, np.uint32),
         empty(2 * SAMPLES, np.uint32),
         empty(2 * SAMPLES, np.int64),
-        empty(ghosts, np.uint32),
-        empty(ghosts, program.dtype),
+        empty(sizes.n_ghosts, np.uint32),
+        empty(sizes.n_ghosts, program.dtype),
         None,
     )
 
