@@ -13,12 +13,14 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, as_integers, as_numbers
+from evener.errors import InputError
 from evener.platforms.models.examples import jacobi_servers
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.rebalancing.balancer import Balancer, ConstantBalancer
+from evener.rebalancing.balancer import Balancer
 from evener.running.emulation import EmulatedMachine
 from evener.sizing.dynamic import Dynamic
 from evener.sizing.solving import solve_sizes
@@ -34,6 +36,33 @@ Start = Callable[[int, int], Observe]
 def even_sizes(n: int, k: int) -> IntArray:
     """Return n divided into k whole parts that differ by at most one."""
     return n // k + (np.arange(k) < n % k).astype(np.int64)
+
+
+class ConstantBalancer:
+    """The traditional balancer: it assumes that each device keeps its last speed ([GAB08]_).
+
+    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It may
+    diverge if speed depends on the load ([Cla14]_, 2.3.1); it exists for comparison.
+    """
+
+    def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:
+        self.sizes, self.tolerance = as_integers(sizes, "sizes"), tolerance
+
+    def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
+        """Return new sizes (k,), or None if the times (k,) [s] are even.
+
+        Raises InputError for a wrong number of times, or times that are not above zero.
+        """
+        seconds = as_numbers(times, "times")
+        if seconds.size != self.sizes.size or not (seconds[self.sizes > 0] > 0).all():
+            raise InputError("times must be above zero, one per device")
+        if seconds.max() <= (1 + self.tolerance) * seconds.min():
+            return None
+        speeds = np.maximum(self.sizes, 1) / np.maximum(seconds, 1e-300)
+        models = [Constant(float(speed)) for speed in speeds]
+        found = solve_sizes(models, int(self.sizes.sum()), low=1)
+        self.sizes = np.asarray(found.sizes, np.int64)
+        return self.sizes.copy()
 
 
 def traditional(n: int, k: int) -> Observe:

@@ -8,7 +8,7 @@ from evener.io.machines.speeds import read_speeds, write_speeds
 from evener.measuring.traces import timed
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant, Piecewise
-from evener.rebalancing.balancer import Balancer, ConstantBalancer
+from evener.rebalancing.balancer import Balancer
 from evener.running.comm import run_threads
 from evener.running.emulation import Drift, EmulatedMachine
 from evener.sizing.solving import solve_sizes
@@ -54,10 +54,6 @@ def test_memory_cliffs_are_found_and_kept_away_from(name, n, noise):
     assert spans[-1] < 1.08
     assert spans[20:].max() < 1.1
     assert len(balancer.moves) <= 10
-    # The traditional balancer goes to and fro on both clusters.
-    if name != "hybrid":
-        traditional = ConstantBalancer(even(n, len(models)))
-        assert played(traditional, EmulatedMachine(models, seed=11), 40)[20:].max() > 20 * best
 
 
 def test_given_models_lead_there_at_once():

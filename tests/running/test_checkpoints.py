@@ -10,7 +10,7 @@ from evener.errors import InputError, ToolError
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.checkpoints import INDEX, LOCK, Checkpoints, read_checkpoint
+from evener.running.checkpoints import INDEX_FILE, LOCK, Checkpoints, read_checkpoint
 from evener.running.executing import run_program
 from evener.running.on_device import RunWatch
 from tests.running import edge_cases
@@ -120,7 +120,7 @@ def test_the_last_checkpoint_alone_stays(tmp_path):
             pagerank.PROGRAM, graph, divided(graph, 3), most=9, watch=RunWatch(checkpoints=asked)
         )
         names = sorted(path.name for path in (tmp_path / "kept").iterdir() if path.name != LOCK)
-        assert names == [INDEX, *(f"step-8-device-{rank}.npz" for rank in range(3))]
+        assert names == [INDEX_FILE, *(f"step-8-device-{rank}.npz" for rank in range(3))]
     assert asked.written == 8
 
 
@@ -155,7 +155,7 @@ def test_checkpoints_by_seconds_take_a_tenth_of_the_time_at_most(tmp_path):
 
 def damaged(folder, what):
     """Damage a folder in one way."""
-    index = json.loads((folder / INDEX).read_text())
+    index = json.loads((folder / INDEX_FILE).read_text())
     file = folder / index["files"][1]
     if what == "a file is gone":
         file.unlink()
@@ -168,17 +168,17 @@ def damaged(folder, what):
     elif what == "a file of another device":
         shutil.copy(folder / index["files"][0], file)
     elif what == "no index":
-        (folder / INDEX).unlink()
+        (folder / INDEX_FILE).unlink()
     elif what == "half an index":
-        (folder / INDEX).write_text((folder / INDEX).read_text()[:200])
+        (folder / INDEX_FILE).write_text((folder / INDEX_FILE).read_text()[:200])
     elif what == "another index":
-        (folder / INDEX).write_text('{"format": "a plan"}')
+        (folder / INDEX_FILE).write_text('{"format": "a plan"}')
     else:
         changes = {"vertices": ("identity", {**index["identity"], "n": 10**17}), "a later": (
             "format_version", 99), "elsewhere": ("files", ["../x"] * 2), "too few": (
             "files", index["files"][:1])}  # fmt: skip
         key, value = changes[what]
-        (folder / INDEX).write_text(json.dumps({**index, key: value}))
+        (folder / INDEX_FILE).write_text(json.dumps({**index, key: value}))
 
 
 @pytest.mark.parametrize(

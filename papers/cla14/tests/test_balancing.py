@@ -31,6 +31,13 @@ def test_the_traditional_balancer_by_hand_never_ends_on_cluster_2():
     assert abs(sizes[-1, 0] - sizes[-2, 0]) > 1000
 
 
+@pytest.mark.parametrize("name", ["cluster1", "cluster2"])
+def test_the_traditional_balancer_goes_to_and_fro_on_both_clusters(name):
+    models = [curve.model for curve in curve_set(name)]
+    seconds, _ = played(models, 11000, traditional, 40)
+    assert seconds[20:].max() > 20 * solve_sizes(models, 11000).makespan
+
+
 def test_convergence_is_when_sizes_stay():
     sizes = np.array([[5, 5], [7, 3], [7, 3], [6, 4], [6, 4], [6, 4], [6, 4]])
     assert converged_after(sizes) == 4

@@ -159,7 +159,7 @@ def measure_links(
     for i, (name, many, ping) in enumerate(opened):
         progress(name, i / len(opened))
         with ping() as kernel:
-            found.append(NamedLink(name, measure_link(kernel, sizes), many))
+            found.append(NamedLink(name, measure_link(kernel, sizes, PRECISION), many))
     if between == "ranks":
         RankPing(comm, range(1, comm.size)).end()
     return found

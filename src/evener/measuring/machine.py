@@ -21,7 +21,7 @@ import numpy as np
 from evener.errors import EvenerError, NotFoundError
 from evener.measuring.campaign import Progress
 from evener.measuring.devices import MeasuredDevice, devices_of_rank, memory_share
-from evener.measuring.links import SIZES, FittedLink, measure_link
+from evener.measuring.links import PRECISION, SIZES, FittedLink, measure_link
 from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing, RankPing, answer
 from evener.measuring.this_computer import cores, gpus_here, usable_memory
@@ -218,7 +218,7 @@ def _first_pair(platform: Platform, some: Sequence[int], level: int) -> tuple[in
 def _link(cpus: Sequence[int], level: str, say: Say) -> Link:
     here, there = cpus
     with ProcessPing((there,), here) as ping:
-        found = measure_link(ping)
+        found = measure_link(ping, precision=PRECISION)
     return known_link(found, f"cores {here} and {there} (level {level})", say)
 
 
@@ -360,7 +360,7 @@ def link_of_ranks(comm: Comm, a: int, b: int, say: Say) -> Link:
     if comm.rank == a:
         ping = RankPing(comm, [b])
         try:
-            found = measure_link(ping)
+            found = measure_link(ping, precision=PRECISION)
         except EvenerError as error:  # raised on all ranks below, because b waits for messages
             found = error
         ping.end()

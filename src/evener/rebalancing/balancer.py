@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, as_integers, as_numbers
+from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.samples import DeviceSpeeds
@@ -262,30 +262,3 @@ class Balancer:
         )
         self.sizes, self._recent, self._stay = sizes.copy(), [], 0
         return sizes.copy()
-
-
-class ConstantBalancer:
-    """The traditional balancer: it assumes that each device keeps its last speed ([GAB08]_).
-
-    Sizes become proportional to size / time whenever times differ by more than `tolerance`. It may
-    diverge if speed depends on the load ([Cla14]_, 2.3.1); it exists for comparison.
-    """
-
-    def __init__(self, sizes: npt.ArrayLike, tolerance: float = 0.05) -> None:
-        self.sizes, self.tolerance = as_integers(sizes, "sizes"), tolerance
-
-    def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Return new sizes (k,), or None if the times (k,) [s] are even.
-
-        Raises InputError for a wrong number of times, or times that are not above zero.
-        """
-        seconds = as_numbers(times, "times")
-        if seconds.size != self.sizes.size or not (seconds[self.sizes > 0] > 0).all():
-            raise InputError("times must be above zero, one per device")
-        if seconds.max() <= (1 + self.tolerance) * seconds.min():
-            return None
-        speeds = np.maximum(self.sizes, 1) / np.maximum(seconds, 1e-300)
-        models = [Constant(float(speed)) for speed in speeds]
-        found = solve_sizes(models, int(self.sizes.sum()), low=1)
-        self.sizes = np.asarray(found.sizes, np.int64)
-        return self.sizes.copy()

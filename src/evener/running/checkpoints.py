@@ -37,7 +37,7 @@ from evener.running.engine.states import RunState
 from evener.running.engine.supersteps import Keep
 from evener.running.local_graphs import LocalGraph
 
-INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
+INDEX_FILE, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
 PATTERN = "step-*.npz"
 LOCK = f"{FILE_PREFIX}run"  # the file in the folder that a run locks
 MOST_SHARE = 0.1  # largest share of a run's time for writing, if the interval is given in seconds
@@ -193,7 +193,7 @@ class CheckpointWriter:
             "numbers": dict(state.numbers),
             "identity": dict(self.asked.identity),
         }
-        write_text(self.asked.folder / INDEX, json.dumps(index, indent=1) + "\n")
+        write_text(self.asked.folder / INDEX_FILE, json.dumps(index, indent=1) + "\n")
         for path in self.asked.folder.glob(PATTERN):
             if path.name not in files:
                 path.unlink(missing_ok=True)
@@ -205,7 +205,7 @@ def read_checkpoint(folder: str | Path) -> Checkpoint:
     Raises InputError if there is no checkpoint, or if it is damaged.
     """
     folder = Path(folder)
-    path = folder / INDEX
+    path = folder / INDEX_FILE
     if not path.exists():
         raise InputError("contains no checkpoint", file=folder, hint=_HINT)
     with damage_refused(path, "a checkpoint", _HINT):
@@ -265,7 +265,7 @@ def _held(folder: Path) -> int | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in folder.iterdir() if not path.name.startswith(FILE_PREFIX)}
-        names -= {INDEX, *(path.name for path in folder.glob(PATTERN))}
+        names -= {INDEX_FILE, *(path.name for path in folder.glob(PATTERN))}
         if not names:
             (folder / LOCK).touch()
     except OSError as error:

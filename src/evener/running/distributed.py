@@ -24,7 +24,7 @@ from evener.io.archives import Arrays, damage_refused, read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.running.local_graphs import LocalArcs, LocalGraph, Want
 
-INDEX, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
+INDEX_FILE, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
 _HEAD = ("rank", "k", "n_global", "n_interior", "n_owned", "symmetric")
 _ARCS = ("offsets", "ends", "weights")
 _WHOLE = ("numbers", "ghost_starts", "degrees")
@@ -80,7 +80,7 @@ def write_distributed(
     with new_folder(Path(folder)) as new:
         for local in parts:
             write_part(new, local, index)
-        write_text(new / INDEX, json.dumps(index, indent=1) + "\n")
+        write_text(new / INDEX_FILE, json.dumps(index, indent=1) + "\n")
     return index
 
 
@@ -148,7 +148,7 @@ def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
 
 def read_index(folder: str | Path) -> dict[str, Any]:
     """Read index.json of a distributed graph: format, n, arcs, k, want, inputs, devices."""
-    file = Path(folder) / INDEX
+    file = Path(folder) / INDEX_FILE
     content = read_bytes(file)
     with damage_refused(file, "a part of a distributed graph", _HINT):
         index = loads(content, finite=True)
@@ -168,7 +168,7 @@ def _is_ours(folder: Path) -> bool:
         index = read_index(folder)
     except InputError:
         return False
-    known = {INDEX, *(device["file"] for device in index["devices"])}
+    known = {INDEX_FILE, *(device["file"] for device in index["devices"])}
     return {path.name for path in folder.iterdir()} <= known
 
 

@@ -65,7 +65,7 @@ class Copies(NamedTuple):
         return Quotient(starts, other, both[block, other], np.zeros(block.size), boundary)
 
 
-def by_device(partition: EdgePartition) -> tuple[IntArray, IntVector]:
+def by_device(partition: EdgePartition) -> tuple[IntVector, IntVector]:
     """Return the numbers of all edges, sorted by device, then number, and each device's start."""
     starts = np.zeros(partition.k + 1, np.int64)
     np.cumsum(np.bincount(partition.part, minlength=partition.k), out=starts[1:])

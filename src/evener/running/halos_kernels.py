@@ -6,7 +6,7 @@ import numpy as np
 from evener.jit import inner, njit
 
 HEAD = 8  # bytes at the beginning of a message: its length
-NUMBER = 4  # bytes of a number, which are followed by the values, from a multiple of eight on
+INDEX = 4  # bytes of a local number; values follow the numbers, from a multiple of eight on
 
 
 @inner()
@@ -43,7 +43,7 @@ def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
         ghost = np.int64(ghosts[i])
         q = owner_of(ghost, starts)
         first = begins[q] + HEAD
-        numbers[first // NUMBER + lengths[q]] = ghost - starts[q]
+        numbers[first // INDEX + lengths[q]] = ghost - starts[q]
         places[(first + padded(ends[q])) // item + lengths[q]] = values[i]
         lengths[q] += 1
     for q in range(starts.size):
@@ -53,7 +53,7 @@ def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
 @inner()
 def padded(count):
     """Return the bytes of `count` numbers, rounded up to a multiple of eight."""
-    return (count * NUMBER + 7) // 8 * 8
+    return (count * INDEX + 7) // 8 * 8
 
 
 @njit(cache=True, nogil=True)

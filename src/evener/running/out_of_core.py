@@ -22,7 +22,7 @@ from evener.files.writing import refusal, write_text
 from evener.io.graphs.streams import ArcStream, Tally
 from evener.plans.partition import Partition
 from evener.running.distributed import (
-    INDEX,
+    INDEX_FILE,
     GraphHead,
     PartHead,
     index_of,
@@ -68,7 +68,7 @@ def distribute_file(
         index = index_of(graph, heads, list(names), dict(inputs or {}))
         with new_folder(Path(folder)) as new:
             work.write(new, facts, index)
-            write_text(new / INDEX, json.dumps(index, indent=1) + "\n")
+            write_text(new / INDEX_FILE, json.dumps(index, indent=1) + "\n")
     return index
 
 

@@ -73,7 +73,7 @@ class SparseReduce:
     @property
     def sent_bytes(self) -> int:
         """Bytes of the values last sent, and of their numbers."""
-        return int(self._counts.sum()) * (kernels.NUMBER + self.dtype.itemsize)
+        return int(self._counts.sum()) * (kernels.INDEX + self.dtype.itemsize)
 
     def pack(self, ghosts: LocalNumbers, values: Values) -> None:
         """Write the messages: values (s,) of ghosts (s,) by local number."""
@@ -100,10 +100,10 @@ class SparseReduce:
         for q, numbers in self._lists.items():
             message, item = self._incoming[q], self.dtype.itemsize
             length = int(message[: kernels.HEAD].view(np.int64)[0])
-            count = (length - kernels.HEAD) // (kernels.NUMBER + item)
+            count = (length - kernels.HEAD) // (kernels.INDEX + item)
             if not count:
                 continue
-            end = kernels.HEAD + kernels.NUMBER * count
+            end = kernels.HEAD + kernels.INDEX * count
             which = message[kernels.HEAD : end].view(np.uint32)
             targets = self._targets[:count]
             if isinstance(numbers, slice):
@@ -115,4 +115,4 @@ class SparseReduce:
 
 def room(count: int, item: int) -> int:
     """Return the bytes of a message with `count` values of `item` bytes, a multiple of 8."""
-    return kernels.HEAD + -(-count * kernels.NUMBER // 8) * 8 + -(-count * item // 8) * 8
+    return kernels.HEAD + -(-count * kernels.INDEX // 8) * 8 + -(-count * item // 8) * 8

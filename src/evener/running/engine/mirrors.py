@@ -21,12 +21,13 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from evener.running.distributing import INDEX
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import fronts_kernels as frontier
 from evener.running.engine.engine import Engine
 from evener.running.engine.gathering import GatherEngine
 from evener.running.engine.recording import StepRecorder
-from evener.running.engine.states import RunState, restore
+from evener.running.engine.states import RunState, active_of, restore
 from evener.running.engine.step_counts import DeviceEngine
 from evener.running.halos import Op
 from evener.running.local_graphs import LocalGraph
@@ -64,9 +65,7 @@ class MirrorExchange:
         """
         engine, m = self.engine, self.local.n_owned
         if self._schedule == "dense":
-            engine.advance(0)
-            engine.control[places.STEP] = start.step
-            engine.values[:m], engine.payloads[:m] = start.values, start.payloads
+            restore(engine, self.steps.halo, start)
             return
         whole: dict[str, Numbers] = {}
         for name in ("values", "active"):
@@ -87,12 +86,8 @@ class MirrorExchange:
         if self._schedule == "dense":
             return RunState(self.steps.done, engine.values[:m], engine.payloads[:m])
         if self._schedule != "union":
-            active = np.zeros(self.local.n_local, np.uint8)
-            if self._schedule == "frontier":
-                engine.show(active)
-            else:
-                bits = np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")
-                active[:] = bits[: active.size]
+            active = active_of(engine)
+            if self._schedule == "bucket":
                 self.steps.halo.reduce(active, "max")
             active = active[:m]
         return RunState(self.steps.done, self._read(np.arange(m)), None, active, numbers)
@@ -176,7 +171,6 @@ class MirrorExchange:
         self._flags[targets[is_new]] = 1
 
 
-NUMBER = 4  # bytes of a vertex's number in a message
 # Given local numbers, rising or not: what a device's engine has for them now.
 Read = Callable[[Numbers], Numbers]
 # Given local numbers and values that another device has for them: applies these.
@@ -249,7 +243,7 @@ class ChangedValues:
             way.finish()
         for q, count in way.sent.items():
             if count:
-                steps.now.count_sent(q, count * (NUMBER + seen.itemsize))
+                steps.now.count_sent(q, count * (INDEX + seen.itemsize))
         return way.taken()
 
     def _delivered(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.running.comm import Comm, ThreadComm
+from evener.running.distributing import INDEX
 from evener.running.engine import near_kernels as kernels
 from evener.running.engine.atomics_kernels import (
     ABORTED,
@@ -31,7 +32,7 @@ from evener.running.local_graphs import LocalGraph
 from evener.running.mpi_comm import MpiComm
 from evener.running.sharing import Memory
 
-NUMBER, WORD, LINE = 4, 8, 8  # bytes of a local number and of a word; words of a cache line
+WORD, LINE = 8, 8  # bytes of a word; words of a cache line
 LOG = 1 << 14  # bytes of the log; a kernel returns when it is full
 PAGE = 4096  # bytes
 WATCHED = 0.02  # seconds between two looks at whether the kernel waits
@@ -137,7 +138,7 @@ class NearLinks:
                 size = self._item + (self._engine.program.schedule == "frontier")
                 sent = [(q, own.size) for q, own in self._sends.items()]
             else:
-                size, sent = NUMBER + self._item, list(enumerate(row[kernels.FIRST_SENT :]))
+                size, sent = INDEX + self._item, list(enumerate(row[kernels.FIRST_SENT :]))
             for to, messages in sent:
                 if messages:
                     steps.now.count_sent(to, messages * size)
@@ -207,11 +208,11 @@ def _message_places(
 ) -> tuple[Memory | None, kernels.Links]:
     """Allocate memory for a message of each ghost, after `first` bytes; return links with it."""
     links, total, sends = _lists_of(comm, local, kind)
-    second = first + WORD * -(-total * NUMBER // WORD)
+    second = first + WORD * -(-total * INDEX // WORD)
     memory = comm.memory(second + total * kind.itemsize)
     if memory is None:
         return None, links
-    places = memory.data[first : first + total * NUMBER].view(np.uint32)
+    places = memory.data[first : first + total * INDEX].view(np.uint32)
     values = memory.data[second : second + total * kind.itemsize].view(kind)
     own = _own_messages(links, comm.rank)
     places[own] = values[own] = 0  # allocates the pages
@@ -227,10 +228,10 @@ def _shared_trees(
     They replace the engine's own parents, which are never written: so the system allocates no
     memory for those.
     """
-    links, memory = _no_links(kind), comm.memory(first + local.n_global * NUMBER)
+    links, memory = _no_links(kind), comm.memory(first + local.n_global * INDEX)
     if memory is None:
         return None, links
     begins = np.cumsum([0, *comm.allgather(local.n_owned)])
-    trees = memory.data[first : first + local.n_global * NUMBER].view(np.uint32)
+    trees = memory.data[first : first + local.n_global * INDEX].view(np.uint32)
     trees[begins[comm.rank] : begins[comm.rank + 1]] = 0  # allocates the pages
     return memory, links._replace(begins=begins, places=trees)

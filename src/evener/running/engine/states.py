@@ -50,16 +50,22 @@ class RunState:
 def state_of(engine: Engine, numbers: Mapping[str, int] | None = None) -> RunState:
     """Return the state of a device's own vertices, after a superstep and its exchanges."""
     own, schedule = engine.sizes.n_owned, engine.program.schedule
-    payloads = active = None
-    if schedule == "dense":
-        payloads = engine.payloads[:own]
-    elif schedule == "frontier":
-        active = np.empty(engine.sizes.n_local, np.uint8)
-        engine.show(active)
-        active = active[:own]
-    elif schedule == "bucket":
-        active = np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")[:own]
+    payloads = engine.payloads[:own] if schedule == "dense" else None
+    active = active_of(engine)[:own] if schedule in ("frontier", "bucket") else None
     return RunState(engine.supersteps, engine.values[:own], payloads, active, numbers or {})
+
+
+def active_of(engine: Engine) -> Numbers:
+    """Return 1 for own vertices that are processed in the next superstep, (n_local,) uint8.
+
+    Only for the schedules frontier and bucket.
+    """
+    n_local = engine.sizes.n_local
+    if engine.program.schedule == "bucket":
+        return np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")[:n_local]
+    active = np.empty(n_local, np.uint8)
+    engine.show(active)
+    return active
 
 
 def restore(engine: Engine, halo: Halo, state: RunState) -> None:
@@ -79,7 +85,7 @@ def restore(engine: Engine, halo: Halo, state: RunState) -> None:
 def _restore_dense(engine: Engine, _: Halo, state: RunState) -> None:
     engine.advance(0)
     engine.control[places.STEP] = state.step  # which of two arrays holds the payloads
-    own = engine.sizes.n_owned
+    own = len(state.values)  # fewer than engine.sizes.n_owned if edges are divided
     engine.values[:own], engine.payloads[:own] = state.values, state.payloads
 
 

@@ -49,7 +49,7 @@ BETWEEN, WAIT = 8, 1 / 8
 # stopped takes in a new process, where kernels are brought from files; and so many an arc as a
 # whole one takes on shuffled meshes (benchmarks/locality.py, `search`).
 LEAST_SPENT, SEARCH_PER_ARC = 0.5, 45e-9
-Segment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
+RunSegment = Callable[[LocalGraph, RunState | None, Keep | None], DeviceRun]
 
 
 def ordered(local: LocalGraph) -> tuple[LocalGraph, Reordering]:
@@ -144,7 +144,7 @@ class AdaptiveDevice:
     """
 
     def __init__(
-        self, comm: Comm, segment: Segment, *, is_dense: bool, cores: set[int] | None = None
+        self, comm: Comm, segment: RunSegment, *, is_dense: bool, cores: set[int] | None = None
     ) -> None:
         self._comm, self._segment, self._is_dense, self._cores = comm, segment, is_dense, cores
 

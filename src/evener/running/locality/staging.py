@@ -20,6 +20,7 @@ from evener.arrays import FloatArray, IntArray, IntVector
 from evener.errors import InfeasibleError
 from evener.graphs.edge_list import EdgeList
 from evener.plans.edge_partition import EdgePartition
+from evener.running.edge_copies import by_device
 from evener.running.locality import staging_kernels as kernels
 
 MOST_STAGED = 1 << 16  # vertices that 16-bit numbers tell apart
@@ -157,7 +158,7 @@ class StagedBlocks:
         Outputs are rows, inputs are columns. Raises InfeasibleError if a block has more vertices
         than MOST_STAGED.
         """
-        starts, order = _by_block(partition)
+        order, starts = by_device(partition)
         rows = _staged(starts, edges.tails[order], n_rows)
         columns = _staged(starts, edges.heads[order] - n_rows, edges.n - n_rows)
         return cls(starts, order, rows, columns)
@@ -168,17 +169,10 @@ class StagedBlocks:
 
         local of the outputs is (2m,): tail and head of each edge. Raises the errors of of_matrix.
         """
-        starts, order = _by_block(partition)
+        order, starts = by_device(partition)
         both = np.column_stack([edges.tails[order], edges.heads[order]]).ravel()
         ends = _staged(2 * starts, both, edges.n)
         return cls(starts, order, ends, ends)
-
-
-def _by_block(partition: EdgePartition) -> tuple[IntVector, IntVector]:
-    """Return where each block begins, and the edges by block, in their order."""
-    starts = np.zeros(partition.k + 1, np.int64)
-    np.cumsum(np.bincount(partition.part, minlength=partition.k), out=starts[1:])
-    return starts, np.argsort(partition.part, kind="stable")
 
 
 def _staged(starts: IntVector, ends: IntArray, n: int) -> Staged:
