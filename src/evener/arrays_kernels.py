@@ -10,6 +10,8 @@ ONE = np.uint64(1)
 # Masks and multiplier of the usual count of bits in parallel, which compiles to one instruction.
 PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
 BYTES, SUMS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+# 2^64 over the golden ratio, made odd: the multiples of consecutive numbers are spread evenly.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
 # Multipliers of SplitMix64.
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray, IntVector
+from evener.arrays import IntVector
 from evener.graphs.edge_list import EdgeList
 from evener.plans.edge_partition import EdgePartition
 from evener.plans.exchange_costs import Quotient

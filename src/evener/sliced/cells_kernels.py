@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from evener.arrays_kernels import SPREAD, mixed
 from evener.jit import inner, njit
-from evener.running.slices_kernels import mixed
 
 UNREACHED = -1
 NEW = -2
 RATED = 64  # neighbouring cells that a vertex compares, at most
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread
 
 
 @inner()

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
+from evener.arrays_kernels import SPREAD
 from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation.propagation import LEAST_UNEVEN_SKEWNESS, skewness_of
 from evener.running.comm import Comm
@@ -252,7 +253,6 @@ LEAST_VERTICES = 2.0  # mean per cluster, below which clusters are too small to 
 # Of the degrees of clusters looked at, their deviation over their mean, above which those of all
 # are uneven, a tenth above what the partitioner goes by.
 SURELY_UNEVEN = 1.1 * LEAST_UNEVEN_SKEWNESS
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio: multiples of it are spread
 
 
 def cluster_graph_of(

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evener.arrays_kernels import lowest_bit
+from evener.arrays_kernels import SPREAD, lowest_bit
 from evener.jit import inner, njit
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, near 2^64 divided by the golden ratio (Fibonacci)
 LEAST_SPREAD = 1e-3  # of loads relative to targets, in the balance term of HDRF
 
 

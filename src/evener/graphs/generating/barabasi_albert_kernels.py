@@ -3,14 +3,14 @@
 # mypy: ignore-errors
 import numpy as np
 
-from evener.arrays_kernels import mixed
+from evener.arrays_kernels import SPREAD, mixed
 from evener.jit import inner, njit
 
 
 @inner()
 def _uniform(counter):
     """Return the counter-th number of the SplitMix64 sequence, as a float in [0, 1)."""
-    word = mixed(counter * np.uint64(0x9E3779B97F4A7C15))
+    word = mixed(counter * SPREAD)
     return (word >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
+from evener.arrays_kernels import SPREAD
 from evener.errors import InputError
 from evener.running.apps import rows_kernels as kernels
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.work import ARCS_OF_CHUNK
 from evener.running.local_graphs import LocalArcs
 
-MIXING = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64
 NONE: FloatArray = np.empty(0)
 
 
@@ -75,9 +75,9 @@ def random_looking(vertices: IntVector) -> FloatArray:
     mixed = vertices.astype(np.uint64)
     with np.errstate(over="ignore"):
         mixed += np.uint64(1)
-        mixed *= MIXING
+        mixed *= SPREAD
         mixed ^= mixed >> np.uint64(31)
-        mixed *= MIXING
+        mixed *= SPREAD
     mixed >>= np.uint64(11)
     found = mixed.astype(np.float64)
     found /= 2.0**53

@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntArray
+from evener.arrays_kernels import SPREAD
 from evener.errors import UsageError
 from evener.plans.stream_plan import StreamPlan
 from evener.running.streams.program import StreamProgram
 from evener.wording import plural
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio, made odd
 MOST_AHEAD = 32  # iterations that channels hold for copies at most: memory, not correctness
 
 
@@ -32,7 +32,7 @@ def places(begin: int, end: int) -> npt.NDArray[np.float64]:
     The numbers may be negative.
     """
     with np.errstate(over="ignore"):
-        turned = np.arange(begin, end).astype(np.uint64) * GOLDEN
+        turned = np.arange(begin, end).astype(np.uint64) * SPREAD
     return (turned >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
