@@ -1,6 +1,7 @@
 """Array types, checks that convert users' arguments to arrays that kernels accept, and indices.
 
 The indices are those of lists of different lengths, which one array contains one after the other.
+A hash of words is here, too.
 """
 
 from __future__ import annotations
@@ -127,3 +128,10 @@ def refuse_far(coords: FloatArray, name: str) -> None:
     """Raise InputError for coordinates so large that sums of their squares overflow."""
     if coords.size and max(float(coords.max()), -float(coords.min())) > FARTHEST:
         raise InputError(f"{name} exceed {FARTHEST:g}")
+
+
+def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return for each word 64 bits that depend on all its bits, as `mixed` in arrays_kernels."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))

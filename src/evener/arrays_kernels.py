@@ -90,10 +90,7 @@ def lowest_bit(word):
 
 @inner()
 def mixed(word):
-    """Return 64 bits that depend on all bits of a uint64: SplitMix64's last steps.
-
-    Python may call this for arrays.
-    """
+    """Return 64 bits that depend on all bits of a uint64: SplitMix64's last steps."""
     word = (word ^ (word >> np.uint64(30))) * FIRST
     word = (word ^ (word >> np.uint64(27))) * SECOND
     return word ^ (word >> np.uint64(31))

@@ -15,8 +15,7 @@ from typing import IO, Any, NamedTuple, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray
-from evener.arrays_kernels import mixed
+from evener.arrays import FARTHEST, FloatArray, IntVector, NumberArray, mixed
 from evener.errors import InputError
 from evener.files.opening import ANY_SIZE, open_input
 from evener.io.csr import csr_kernels as kernels
@@ -339,7 +338,7 @@ def asymmetric_edge(pieces: Callable[[], Iterable[SomeArcs]]) -> str:
 
 
 def _bucket(edge: Words) -> IntVector:
-    return np.asarray(mixed(edge) >> np.uint64(64 - BUCKET_BITS), np.int64)
+    return (mixed(edge) >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
 
 
 def _difference(arcs: SomeArcs) -> str:

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntVector
-from evener.arrays_kernels import SPREAD, mixed
+from evener.arrays import FloatArray, IntVector, mixed
+from evener.arrays_kernels import SPREAD
 from evener.errors import InfeasibleError, InputError, UsageError, one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
@@ -477,4 +477,4 @@ def in_chunks(n: int, k: int, chunk: int) -> Numbers:
 def hashed(n: int, k: int) -> Numbers:
     """Return the part of each vertex by a hash of its number (SplitMix64), as in Pregel."""
     words = mixed(np.arange(n, dtype=np.uint64) + SPREAD)
-    return np.asarray(words % np.uint64(k), np.int64)
+    return (words % np.uint64(k)).astype(np.int64)
