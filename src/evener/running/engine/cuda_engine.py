@@ -123,7 +123,8 @@ def device_bytes(program: VertexProgram, size: LocalSizes, arcs: Sequence[int], 
     if program.schedule == "union":
         return common + 4 * n + ghosts * item + 8 * union.COUNTS
     words = max(-(-size.n_local // frontier.BITS), 1)
-    lists = 4 * (m + size.n_owned) + 8 * (frontier.CLASSES + 1 + frontier.COUNTS)
+    counts = 2 * frontier.CLASSES + 1 + frontier.COUNTS + 1  # starts, lengths, counts, steps
+    lists = 4 * (m + size.n_owned) + 8 * counts
     return common + n * (item + 1) + 8 * words + lists + ghosts
 
 
