@@ -34,16 +34,24 @@ def test_processes_that_mpi_takes_for_single_ones_are_refused(monkeypatch):
         world()
 
 
-def test_another_mpi_than_the_launchers_is_refused_before_it_starts():
-    program = """
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("MPICH Version:      5.0.2", "mpi4py uses MPICH Version: 5.0.2"),
+        ("FUJITSU MPI Library 4.0.0", "finds 1 ranks, but the launcher started 2"),  # an Open MPI
+    ],
+)
+def test_mpich_under_open_mpi_is_refused_before_it_starts(version, reason):
+    program = f"""
 import mpi4py
 mpi4py.rc.initialize = False
 from mpi4py import MPI
+mpi4py.rc.initialize = True
 from evener.running.launching import world
-MPI.Get_library_version = lambda: "MPICH Version:      5.0.2"
+MPI.Get_library_version = lambda: "{version}"
 world()
 """
     environment = {**os.environ, "OMPI_COMM_WORLD_SIZE": "2"}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True)
-    assert "mpi4py uses another MPI: MPICH Version: 5.0.2" in done.stderr
+    assert reason in done.stderr

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import IN_SLICES, Plan
-from evener.plans.stream_plan import StreamPlan
 from evener.platforms.platform import Device, Platform
 from evener.wording import NOTHING, count, duration, memory, plural, speed
+
+if TYPE_CHECKING:
+    from evener.plans.edge_plan import EdgePlan
+    from evener.plans.stream_plan import StreamPlan
 
 MAX_GROUPS = 40
 # Of every field of PlanOptions; a plan of another version may have options without a meaning here.

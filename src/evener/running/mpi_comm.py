@@ -245,11 +245,11 @@ def _unpickled(whole: Buffer, lengths: npt.NDArray[np.int64]) -> list[Any]:
 def _started_mpi() -> Any:
     """Return mpi4py's MPI, started. Raises ToolError as MpiComm does."""
     try:
-        import mpi4py
+        from mpi4py import rc
 
-        by_openmpi = "OMPI_COMM_WORLD_SIZE" in os.environ
-        if by_openmpi:  # MPICH ends the process when it starts there: compare before
-            mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+        by_openmpi = rc.initialize and "OMPI_COMM_WORLD_SIZE" in os.environ
+        if by_openmpi:  # MPICH ends the process when it starts there: look before it does
+            rc.initialize, rc.finalize = False, rc.finalize is not False
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise ToolError(
@@ -258,14 +258,14 @@ def _started_mpi() -> Any:
         ) from error
     if by_openmpi and not MPI.Is_initialized():
         library = " ".join(MPI.Get_library_version().partition("\n")[0].split())
-        if not library.startswith("Open MPI"):
+        if "MPICH" in library:
             own = Path(sys.executable).with_name("mpiexec")
             raise ToolError(
-                f"Open MPI's mpiexec started the ranks, but mpi4py uses another MPI: {library}",
+                f"Open MPI's mpiexec started the ranks, but mpi4py uses {library}",
                 hint="mpiexec and mpi4py must belong to the same MPI."
                 + (f" Try {own}." if own.exists() else ""),
             )
-        MPI.Init_thread()
+        MPI.Init_thread(getattr(MPI, f"THREAD_{rc.thread_level.upper()}"))
     return MPI
 
 

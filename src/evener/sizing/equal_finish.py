@@ -25,7 +25,6 @@ MAX_STEPS = 60  # of finish_times: a third of them halve the interval, the other
 PRECISION = 1e-5
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def together(
     total: float, rates: FloatArray, start: FloatArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, float]:
@@ -37,6 +36,13 @@ def together(
     `high` sums to less than `total`, so do the loads; if `low` sums to more, loads are `low`.
     O(k log k).
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _together(total, rates, start, low, high)
+
+
+def _together(
+    total: float, rates: FloatArray, start: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, float]:
     # The times at which each device leaves its lower limit and reaches its upper limit.
     opens, ends = start + low / rates, start + high / rates
     order = np.argsort(opens, kind="stable")

@@ -2,8 +2,8 @@
 
 The first kind consists of three parallel arrays, and its entries cannot be changed; among equal
 keys, the entry pushed first leaves first. The second kind, IndexedHeap, stores the position of each
-vertex, so that keys can be changed. The caller stores the size of a
-heap; functions that add or remove an entry return the new size.
+vertex, so that keys can be changed. The caller stores the size of a heap; functions that add or
+remove an entry return the new size.
 """
 # mypy: ignore-errors
 

@@ -91,8 +91,8 @@ def coloured(
 
     pairs (p,): lower block x k + higher block; size (p,): border lengths. order: in which pairs are
     assigned, each to the first group possible. Returns the pairs of all groups as indices, and the
-    begin and end of each group. Threads end at about the same time if
-    the largest pieces of work come first.
+    begin and end of each group. Threads end at about the same time if the largest pieces of work
+    come first.
     """
     colour = np.empty(pairs.size, np.int64)
     kernels.colour_pairs(pairs, order, k, colour)
