@@ -118,15 +118,16 @@ def test_what_python_has_is_taken():
     [
         ({"of": "edges"}, UsageError, "kind of edges"),
         ({"weighted": True}, InputError, "has no edge weights"),
-        ({"of": "matrix", "coords": "x"}, UsageError, "--coords has no effect"),
-        ({"together": "x"}, UsageError, "--together has no effect on the edges of this file"),
-        ({"balance_each": "type"}, UsageError, "--balance-each has no effect"),
-        ({"couplings": False}, UsageError, "--no-couplings has no effect"),
-        ({"by": "points"}, UsageError, "--by has no effect"),
-        ({"constraint": True}, UsageError, "--constraint has no effect"),
-        ({"of": "file", "weights": "x"}, UsageError, "--weights has no effect"),
-        ({"of": "file", "format": "metis"}, UsageError, "--format has no effect"),
-        ({"of": "file", "directed": True}, UsageError, "--directed has no effect"),
+        (
+            {"of": "matrix", "coords": "x"},
+            UsageError,
+            "--coords applies to vertices, but this command divides edges",
+        ),
+        ({"together": "x"}, UsageError, "--together applies to vertices"),
+        ({"balance_each": "type"}, UsageError, "--balance-each applies to vertices"),
+        ({"constraint": True}, UsageError, "--constraint applies to vertices"),
+        ({"couplings": False}, UsageError, "--no-couplings applies to vertices"),
+        ({"of": "file", "weights": "x"}, UsageError, "--weights applies to vertices"),
         ({"format": "mtx"}, UsageError, "no format"),
     ],
 )
@@ -134,13 +135,6 @@ def test_wrong_options_are_refused(folder, words, error, reason):
     (folder / "plain.el").write_text("0 1\n1 2\n")
     with pytest.raises(error, match=reason):
         read_edges(folder / "plain.el", **words)
-
-
-@pytest.mark.parametrize("words", [{"weights": "degree"}, {"bytes_per_vertex": 8}])
-def test_what_only_vertices_have_is_refused_for_a_graph(folder, words):
-    write_graph(folder / "g.graph", grid((3, 4)))
-    with pytest.raises(UsageError, match="has no effect"):
-        read_edges(folder / "g.graph", **words)
 
 
 def test_vertices_weigh_nothing_here():

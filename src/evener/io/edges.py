@@ -34,9 +34,8 @@ from evener.wording import plural, two_lines
 Kind = Literal["graph", "arcs", "matrix", "file"]
 KINDS: tuple[str, ...] = get_args(Kind)
 EdgesLike: TypeAlias = "EdgeList | EdgeReading | GraphLike"
-# Options of `read` that edges may depend on; all others concern vertices.
-_OF_LINES = ("format", "directed")
-_OF_GRAPHS = (*_OF_LINES, "by", "couplings")
+# Options of `read` that are accepted for lines and entries; all others concern vertices.
+_OF_LINES = ("format", "by", "directed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +98,7 @@ def read_edges(
     kind = cast(Kind, one_of("kind of edges", of, KINDS))
     given = {key: value for key, value in options.items() if value is not None}
     if kind == "file":
-        refuse_unused(given)
+        refuse_of_vertices(given)
         return _read_pieces(Path(path), weighted=weighted)
     source = open_source(Path(path))
     entry = format_of(source) if given.get("format") is None else format_named(given["format"])
@@ -157,7 +156,7 @@ def _read_entries(
     found = entry.entries(source, with_values=weighted)
     if found is None:
         return None
-    refuse_unused(given, *_OF_LINES)
+    refuse_of_vertices(given)
     made = {"graph": _pairs, "arcs": _arcs, "matrix": _matrix}[kind](found, weighted=weighted)
     asked = {"format": given["format"]} if "format" in given else {}
     inputs = {source.path.name: source.sha256, **source.beside}
@@ -165,16 +164,15 @@ def _read_entries(
     return replace(made, format=entry.name, notes=notes, inputs=inputs, asked=asked)
 
 
-def refuse_unused(given: Mapping[str, Any], *used: str) -> None:
-    """Raise UsageError for an option of `read` that is not in `used`."""
+def refuse_of_vertices(given: Mapping[str, Any]) -> None:
+    """Raise UsageError for an option that concerns vertices, which are not divided."""
     for name, value in given.items():
-        if name in used or (name, value) in (("couplings", True), ("by", "cells")):  # defaults
-            continue
-        flag = "--no-couplings" if name == "couplings" else f"--{name.replace('_', '-')}"
-        raise UsageError(
-            f"{flag} has no effect on the edges of this file",
-            hint="--weighted takes the edges' weights.",
-        )
+        if name not in _OF_LINES and (name, value) != ("couplings", True):  # the default
+            flag = "--no-couplings" if name == "couplings" else f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{flag} applies to vertices, but this command divides edges",
+                hint="--weighted takes the edges' weights.",
+            )
 
 
 def _read_pieces(path: Path, *, weighted: bool) -> EdgeReading:
@@ -200,7 +198,6 @@ def _read_graph(
     progress: Progress | None,
 ) -> EdgeReading:
     """Return the edges or arcs of the graph in a file."""
-    refuse_unused(given, *_OF_GRAPHS, *(["weights"] if weighted else []))
     options = {key: value for key, value in given.items() if key != "directed"}
     reading = read(source, directed=kind != "graph", progress=progress, **options)
     made = _of_graph(reading.graph, kind, weighted=weighted)

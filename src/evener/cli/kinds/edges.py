@@ -238,12 +238,12 @@ def _judge_of_file(
     options: EdgeEvaluationOptions, plan: EdgePlan | None, asked: EdgeOptions, out: Output
 ) -> tuple[EdgePlan, bool]:
     """Like `_judge`, for a file that is read twice in pieces, and is never wholly in memory."""
-    from evener.io.edges import refuse_unused
+    from evener.io.edges import refuse_of_vertices
     from evener.planning.split_file import SurveyedFile, evaluate_file
 
     if asked.weighted:
         raise UsageError("--weighted does not work with --as file")
-    refuse_unused(asked.reading.given())
+    refuse_of_vertices(asked.reading.given())
     with out.progress(f"Reading {options.graph}") as progress:
         progress("edges", 0.1)
         file = SurveyedFile.at(options.graph)
