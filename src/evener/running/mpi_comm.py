@@ -248,7 +248,7 @@ def _started_mpi() -> Any:
         from mpi4py import rc
 
         by_openmpi = rc.initialize and "OMPI_COMM_WORLD_SIZE" in os.environ
-        if by_openmpi:  # MPICH ends the process when it starts there: look before it does
+        if by_openmpi:  # MPICH would end the process: compare before it starts
             rc.initialize, rc.finalize = False, rc.finalize is not False
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -265,7 +265,8 @@ def _started_mpi() -> Any:
                 hint="mpiexec and mpi4py must belong to the same MPI."
                 + (f" Try {own}." if own.exists() else ""),
             )
-        MPI.Init_thread(getattr(MPI, f"THREAD_{rc.thread_level.upper()}"))
+        level = rc.thread_level if rc.threads else "single"
+        MPI.Init_thread(getattr(MPI, f"THREAD_{level.upper()}"))
     return MPI
 
 

@@ -69,10 +69,10 @@ def launcher_of(kind: str | None = None, program: str | None = None) -> Launcher
         return next(_found(kind), Launcher(kind, names[0]))
     for one in (OPENMPI, SLURM):  # mpirun and mpiexec, whichever comes first; then srun
         for path in _paths(PROGRAMS[one][:2]):
-            said = _said(path)
-            if (launcher := _told(path, said)) is not None:
+            printed = _printed_by(path)
+            if (launcher := _launcher_in(path, printed)) is not None:
                 return launcher
-            if found := _OTHER.search(said):
+            if found := _OTHER.search(printed):
                 raise _unknown(path, found[0])
     raise ToolError(
         "there is no mpirun, mpiexec or srun in PATH",
@@ -84,18 +84,18 @@ def _asked(kind: str | None, program: str) -> Launcher:
     path = shutil.which(program)
     if path is None:
         raise ToolError(f"there is no program {program!r}", hint="Give its path.")
-    said = _said(path)
-    launcher = _told(path, said)
+    printed = _printed_by(path)
+    launcher = _launcher_in(path, printed)
     if launcher is None:
-        raise _unknown(path, said.strip().split("\n")[0][:80] or "nothing")
+        raise _unknown(path, printed.strip().split("\n")[0][:80] or "nothing")
     if kind not in (None, launcher.kind):
         raise UsageError(f"{path} belongs to {launcher.kind}, not to {kind}")
     return launcher
 
 
-def _unknown(path: str, said: str) -> ToolError:
+def _unknown(path: str, printed: str) -> ToolError:
     return ToolError(
-        f"{path} belongs neither to Open MPI, MPICH nor Slurm: it prints {said!r}",
+        f"{path} belongs neither to Open MPI, MPICH nor Slurm: it prints {printed!r}",
         hint="--with hostfile writes a plain hostfile, for any launcher.",
     )
 
@@ -103,7 +103,7 @@ def _unknown(path: str, said: str) -> ToolError:
 def _found(kind: str) -> Iterator[Launcher]:
     """Yield the launchers of a kind, name after name, each in the order of PATH."""
     for path in _paths(PROGRAMS.get(kind, ())):
-        launcher = _told(path, _said(path))
+        launcher = _launcher_in(path, _printed_by(path))
         if launcher is not None and launcher.kind == kind:
             yield launcher
 
@@ -120,7 +120,7 @@ def _paths(names: tuple[str, ...]) -> Iterator[str]:
                 yield path
 
 
-def _said(path: str) -> str:
+def _printed_by(path: str) -> str:
     """Return what a program prints on --version; "" if it fails."""
     return "".join(_output_of([path, "--version"], _SECONDS))
 
@@ -137,9 +137,9 @@ def _output_of(words: list[str], seconds: float) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-def _told(path: str, said: str) -> Launcher | None:
+def _launcher_in(path: str, printed: str) -> Launcher | None:
     for kind, pattern in _SAYS:
-        if found := pattern.search(said):
+        if found := pattern.search(printed):
             return Launcher(kind, path, tuple(int(part or 0) for part in found.groups()))
     return None
 
@@ -169,6 +169,6 @@ def refuse_other_mpi(program: str, launcher: Launcher) -> None:
 
 
 def _linked_with(path: str) -> str | None:
-    said, _ = _output_of(["ldd", path], _LINKED_SECONDS)
-    found = [kind for kind, libraries in _LIBRARIES if libraries.search(said)]
+    printed, _ = _output_of(["ldd", path], _LINKED_SECONDS)
+    found = [kind for kind, libraries in _LIBRARIES if libraries.search(printed)]
     return found[0] if len(found) == 1 else None

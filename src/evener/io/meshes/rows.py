@@ -149,7 +149,7 @@ def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np
 
 
 def note_left_out(source: Source, keep: npt.NDArray[np.bool_]) -> None:
-    """Add a note on the cells that are not kept: those of lower dimensions."""
+    """Add a note on the cells that `keep` leaves out: those of lower dimensions."""
     cells = plural(int(np.count_nonzero(~keep)), "cell")
     source.notes.append(f"{cells} of lower dimension, such as boundaries, left out.")
 
