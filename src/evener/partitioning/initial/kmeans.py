@@ -30,6 +30,7 @@ FloatMatrix = npt.NDArray[np.float32]
 # Set by hand; benchmarks/constants.py shows what other values give.
 LARGE_TARGET = 3.0  # times the median target: blocks worth a place at the rim
 RIM_SAMPLE = 1 << 14  # points among which places at the rim are chosen
+OUTWARD = 0.25  # what a distance from the middle counts, to one from other large blocks
 
 
 @dataclass(eq=False)
@@ -112,15 +113,20 @@ def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArra
 
 
 def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return `count` of the points `among`, each as far as possible from the previous ones."""
+    """Return `count` of the points `among`, each as far as possible from the previous ones.
+
+    Distances are the largest along an axis, by which no place between two corners of a box is
+    farther from both than another corner is. Of places equally far, those far from the middle are
+    preferred: in a corner, a block has the shortest border.
+    """
     candidates = sample[among]
     middle = 0.5 * (sample.min(axis=0) + sample.max(axis=0))
-    chosen = [int(((candidates - middle) ** 2).sum(axis=1).argmax())]
+    outward = np.sqrt(((candidates - middle) ** 2).sum(axis=1))
+    chosen = [int(outward.argmax())]
     distance = np.full(len(candidates), np.inf)
     while len(chosen) < count:
-        step = ((candidates - candidates[chosen[-1]]) ** 2).sum(axis=1)
-        distance = np.minimum(distance, step)
-        chosen.append(int(distance.argmax()))
+        distance = np.minimum(distance, np.abs(candidates - candidates[chosen[-1]]).max(axis=1))
+        chosen.append(int((distance + OUTWARD * outward).argmax()))
     return np.asarray(among[np.array(chosen)])
 
 

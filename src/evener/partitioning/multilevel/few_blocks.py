@@ -145,7 +145,7 @@ def _bisected(hierarchy: Hierarchy, task: MultilevelTask, above: int) -> list[Pl
     ]
     found = sorted(found, key=lambda part: cut_of(level, part))[:REFINED]
     rivals = [refine(placed(level, part, task, depth), task, depth) for part in found]
-    return worth_following(rivals)
+    return worth_following(rivals, task)
 
 
 def combined(
@@ -168,7 +168,7 @@ def combined(
         placed(hierarchy.coarsest, part.astype(np.int32), task, depth)
         for part in (inside // k, inside % k)
     ]
-    rivals = worth_following([refine(start, task, depth) for start in starts])
+    rivals = worth_following([refine(start, task, depth) for start in starts], task)
     return refined_back(hierarchy, rivals, task, level_depth)
 
 

@@ -4,7 +4,8 @@ Several initial partitions of the coarsest level are made, since they are cheap 
 k-means places blocks by distance, which is best for meshes of well-shaped cells; for large graphs
 without coordinates, points are computed from hop distances. Recursive bisection uses only edges,
 and is better if cells are stretched or differ in size by orders of magnitude. All partitions are
-rounded by diffusion and refined, and those of least cut are used.
+rounded by diffusion and refined, and those of least cut are used, or, if the largest volume is the
+objective, those whose longest border of a block is shortest.
 """
 
 from __future__ import annotations
@@ -48,12 +49,17 @@ STEEPNESS = 6
 
 @dataclass(frozen=True, eq=False)
 class MultilevelTask:
-    """The contract of the blocks, and the effort: preset, seed and threads."""
+    """The contract of the blocks, and the effort: preset, seed and threads.
+
+    objective: "cut", "total_volume" or "max_volume"; which of several partitions are refined
+    depends on it.
+    """
 
     contract: Contract
     preset: Preset
     seed: int
     threads: int
+    objective: str = "cut"
 
 
 @dataclass(eq=False)
@@ -157,10 +163,16 @@ def block_weights(level: GraphLevel, part: Part, k: int) -> FloatArray:
     return np.bincount(part, weights=level.vwgt, minlength=k).astype(np.float64)
 
 
+def block_borders(level: GraphLevel, part: Part, k: int) -> npt.NDArray[np.int64]:
+    """Return the weight of the edges that leave each block (k,)."""
+    border = np.zeros(k, np.int64)
+    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, part, border)
+    return border
+
+
 def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     """Return the prices (k,) per edge of the blocks' borders: long borders cost more."""
-    border = np.zeros(k, np.int64)
-    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
+    border = block_borders(level, blocks, k)
     share = border / max(int(border.max()), 1)
     return np.asarray(np.rint(EVEN_PRICE * (1 + LARGEST_SURCHARGE * share**STEEPNESS)), np.int64)
 
@@ -198,7 +210,7 @@ MOST_BISECTED = 32  # blocks: up to here bisection is tried, too: quality varies
 OTHER_SEED = 1009  # added to the seed for each repetition
 # If (cut after rounding) / (cut of the blocks of k-means) is below this, distances misled k-means.
 DOUBTED_RATIO = 0.75
-CLOSE = 1.06  # partitions with at most CLOSE x least cut may still be best on a finer graph
+CLOSE = 1.06  # partitions with borders up to CLOSE x the shortest may be best on a finer graph
 
 
 def starting_blocks(
@@ -209,7 +221,7 @@ def starting_blocks(
     *,
     trusting: bool = False,
 ) -> list[Placed]:
-    """Return one or two initial partitions of this level, the one of least cut first.
+    """Return one or two initial partitions of this level, the one of shortest borders first.
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: number of the level, 0 for
     the whole graph, on which limits are satisfied exactly. trusting: use only k-means if rounding
@@ -228,7 +240,7 @@ def starting_blocks(
             return found
     turns = int(np.clip(task.preset.bisected_blocks // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
-    best = worth_following(_bisected(level, tasks, depth))[0]
+    best = worth_following(_bisected(level, tasks, depth), task)[0]
     # Rounding helps meshes; on graphs of small diameter it makes the cut worse.
     first, finer_rounding = task.preset.first_rounding, task.preset.finer_rounding
     found.append(best)
@@ -237,16 +249,23 @@ def starting_blocks(
         found.append(refine(round_again, task, depth))
     if points is not None and not trusting:
         found.append(by_kmeans(level, points, task, depth))
-    return worth_following(found)
+    return worth_following(found, task)
 
 
-def worth_following(rivals: list[Placed]) -> list[Placed]:
-    """Return the partition of least cut, and the second best if its cut is close to the least."""
-    if len(rivals) == 1:  # counting the cut costs as much as a round of searches
+def worth_following(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
+    """Return the partition of shortest borders, and the second best if it is close to it."""
+    if len(rivals) == 1:  # measuring borders costs as much as a round of searches
         return rivals
-    cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
-    order = np.argsort(cuts, kind="stable")
-    return [rivals[i] for i in order[:MOST_RIVALS] if cuts[i] <= CLOSE * cuts[order[0]]]
+    lengths = np.array([_border_length(blocks, task) for blocks in rivals])
+    order = np.argsort(lengths, kind="stable")
+    return [rivals[i] for i in order[:MOST_RIVALS] if lengths[i] <= CLOSE * lengths[order[0]]]
+
+
+def _border_length(blocks: Placed, task: MultilevelTask) -> float:
+    """Return the weight of the cut edges: all, or those of one block if that is the objective."""
+    if task.objective == "max_volume":
+        return float(block_borders(blocks.level, blocks.part, task.contract.k).max())
+    return cut_of(blocks.level, blocks.part)
 
 
 def by_kmeans(
@@ -324,10 +343,10 @@ def refined_back(
         rivals = [descend(rival, finer, shrunk, task) for rival in _followed(rivals, task)]
         del shrunk  # it holds the coarser level
         rivals = [follow(rival, task, depth) for rival in rivals]
-    return worth_following(rivals)[0].part
+    return worth_following(rivals, task)[0].part
 
 
 def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
     """Return the partitions worth refining on a finer graph; on large graphs only the best."""
-    close = worth_following(rivals)[: task.preset.rivals]
+    close = worth_following(rivals, task)[: task.preset.rivals]
     return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]

@@ -104,7 +104,7 @@ def multilevel_blocks(
     if slices_for(graph.n) == 1:
         threads = 1  # for a small graph, starting threads takes longer than they save
     order, level = _in_order(graph, threads)
-    task = MultilevelTask(contract, preset_for(preset, graph.n), seed, threads)
+    task = MultilevelTask(contract, preset_for(preset, graph.n), seed, threads, objective)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     kind = "mesh"
     few = 1 < contract.k <= FEW_BLOCKS
@@ -168,7 +168,7 @@ def halved_blocks(
     The options are those of multilevel_blocks. This is for small graphs, and for graphs that
     coarsen badly: on stars and trees, clusters with half of the leaves permit no good blocks.
     """
-    task = MultilevelTask(contract, PRESETS[preset], seed, threads)
+    task = MultilevelTask(contract, PRESETS[preset], seed, threads, objective)
     order, level = _in_order(graph, threads)
     halved = [
         recursive_bisection(level, contract.targets, 2 * BALANCE, seed + turn, deal)
