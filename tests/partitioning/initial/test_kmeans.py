@@ -5,8 +5,14 @@ import pytest
 
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.generating.adaptive import trace_dual
+from evener.graphs.hilbert import hilbert_order
 from evener.partitioning.initial import kmeans, kmeans_kernels
-from evener.partitioning.initial.kmeans import kmeans_blocks, large_blocks, unit_box
+from evener.partitioning.initial.kmeans import (
+    kmeans_blocks,
+    large_blocks,
+    start_at_rim,
+    unit_box,
+)
 
 
 def assigned(points, weights, places, influence, threads=1):
@@ -165,6 +171,17 @@ def test_unit_boxes_keep_proportions():
 def test_only_large_blocks_get_the_rim():
     assert not large_blocks(np.ones(10), 2).any()
     assert large_blocks(np.r_[np.ones(30), 4.0, 5.0], 2).tolist() == [False] * 30 + [True] * 2
+
+
+@pytest.mark.parametrize("d, large", [(2, 4), (3, 8)])
+def test_large_blocks_start_in_the_corners_first(d, large):
+    points = np.random.default_rng(5).random((20_000, d))
+    points = points[hilbert_order(points)].T.astype(np.float32)
+    targets = np.r_[np.full(large, 16.0), np.ones(60)]
+    places = start_at_rim(points, np.empty(0), targets).places[:large]
+    corners = {tuple(place > 0.5) for place in places}
+    assert len(corners) == 2**d
+    assert np.abs(places - 0.5).min() > 0.3  # in no direction near the middle
 
 
 def test_blocks_far_off_are_balanced_on(monkeypatch):

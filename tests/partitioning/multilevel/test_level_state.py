@@ -61,6 +61,23 @@ def test_the_best_start_comes_first_and_the_rest_is_close():
         assert blocks.weight == pytest.approx(weight)
 
 
+@pytest.mark.parametrize(("objective", "better"), [("cut", 0), ("max_volume", 1)])
+def test_the_objective_decides_which_partition_is_followed(objective, better):
+    graph = grid(6, 6)
+    order = vertex_order(graph)
+    level = finest(graph, order, None, edge_weights(graph), 1)
+    row, column = np.divmod(np.arange(36), 6)
+    right = column >= 3
+    parts = [
+        right + 1 * ((row == 0) & (column == 5)),  # cuts 6 + 2 edges, 8 of the second block
+        right * (1 + (row >= 3)),  # cuts 6 + 3, of which 6 of each block
+    ]
+    contract = Contract(np.full(3, 12.0), np.zeros(3), np.full(3, 36.0))
+    task = MultilevelTask(contract, PRESETS["default"], 7, 1, objective)
+    rivals = [starts.placed(level, part[order].astype(np.int32), task, 0) for part in parts]
+    assert starts.worth_following(rivals, task) == [rivals[better]]
+
+
 def test_middles_of_clusters_are_weighted_means():
     graph = delaunay(3000, seed=6)
     hierarchy, points, _ = coarse_problem(graph, 4)
