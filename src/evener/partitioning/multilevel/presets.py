@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from evener.partitioning.initial.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
 from evener.partitioning.refinement.fm import FMEffort
 
-ROUGHLY = Spread(rounds=5, steps=8)
-WELL = Spread(rounds=8, steps=8)
+ROUGHLY = Spread(rounds=6, steps=6)  # 8 x 8 took 4 % more CPU for the same cut
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Preset:
     shrink_by: float = 8.0
     cycles: int = 1
     slack: float = 0.003
-    rounding: Spread = WELL
+    rounding: Spread = ROUGHLY
     first_rounding: Spread = THOROUGH
     finer_rounding: Spread = AGAIN
     balance: float = 0.01
@@ -61,7 +60,6 @@ PRESETS = {
         FMEffort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
         FMEffort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         reach=1.75,
-        rounding=ROUGHLY,
         finer_rounding=BRIEFLY,
         balance=0.03,
         rivals=1,
