@@ -40,6 +40,7 @@ from evener.partitioning.multilevel.level_state import (
     MultilevelTask,
     Placed,
     block_weights,
+    border_length,
     placed,
     refine,
     refined_back,
@@ -89,19 +90,19 @@ def few_blocks(
     bisected = _bisected(below.down_to(PLACED), task, len(small.above))
     start = hierarchy.down_to(PLACED).on_finest(bisected[0].part, task.threads)
     first = refined_back(below.down_to(PLACED), bisected, task, len(small.above))
-    cut = cut_of(small.coarsest, first)
-    fronts = _swept(level, hierarchy, points, order, cut, task)
-    swept = np.inf if fronts is None else cut_of(level, fronts)
+    fronts = _swept(level, hierarchy, points, order, cut_of(small.coarsest, first), task)
+    length = border_length(small.coarsest, first, task)
+    swept = np.inf if fronts is None else border_length(level, fronts, task)
     found = []
-    if not (fronts is not None and swept < CLEARLY * cut and keeps(fronts)):
+    if not (fronts is not None and swept < CLEARLY * length and keeps(fronts)):
         blocks = _combined_tries(small, below, first, points, task)
-        cut = cut_of(blocks.level, blocks.part)
+        length = border_length(blocks.level, blocks.part, task)
         found.append((refined_back(small, [blocks], task), start))
-    if fronts is not None and swept < cut:
+    if fronts is not None and swept < length:
         straight = placed(level, fronts, task, 0)
         found.append((refine(straight, task, 0).part, fronts))
 
-    return min(found, key=lambda one: (not keeps(one[0]), cut_of(level, one[0])))
+    return min(found, key=lambda one: (not keeps(one[0]), border_length(level, one[0], task)))
 
 
 def _combined_tries(
@@ -127,7 +128,7 @@ def _combined_tries(
         near = None if points is None else below.coarse_points(small.coarse_points(points))
         starts = starting_blocks(below.coarsest, near, task, depth + len(below.above))
         other = refined_back(below, starts, task, depth)
-        if cut_of(level, other) <= CLOSE * cut_of(level, part):
+        if border_length(level, other, task) <= CLOSE * border_length(level, part, task):
             part = combined(level, part, other, task, depth)
     return placed(level, part, task, depth)
 

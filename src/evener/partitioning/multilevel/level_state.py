@@ -256,16 +256,16 @@ def worth_following(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
     """Return the partition of shortest borders, and the second best if it is close to it."""
     if len(rivals) == 1:  # measuring borders costs as much as a round of searches
         return rivals
-    lengths = np.array([_border_length(blocks, task) for blocks in rivals])
+    lengths = np.array([border_length(blocks.level, blocks.part, task) for blocks in rivals])
     order = np.argsort(lengths, kind="stable")
     return [rivals[i] for i in order[:MOST_RIVALS] if lengths[i] <= CLOSE * lengths[order[0]]]
 
 
-def _border_length(blocks: Placed, task: MultilevelTask) -> float:
+def border_length(level: GraphLevel, part: Part, task: MultilevelTask) -> float:
     """Return the weight of the cut edges: all, or those of one block if that is the objective."""
     if task.objective == "max_volume":
-        return float(block_borders(blocks.level, blocks.part, task.contract.k).max())
-    return cut_of(blocks.level, blocks.part)
+        return float(block_borders(level, part, task.contract.k).max())
+    return cut_of(level, part)
 
 
 def by_kmeans(

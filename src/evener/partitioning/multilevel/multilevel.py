@@ -39,6 +39,7 @@ from evener.partitioning.multilevel.level_state import (
     MultilevelTask,
     Placed,
     block_weights,
+    border_length,
     limits_on,
     placed,
     refine,
@@ -127,30 +128,31 @@ def multilevel_blocks(
         part = v_cycle(level, start, task, task.preset.rounding, doubted=True)
     if kind == "solid":
         halved = recursive_bisection(level, contract.targets, 2 * BALANCE, seed)
-        part = _better(level, v_cycle(level, halved, task), part, contract)
+        part = _better(level, v_cycle(level, halved, task), part, task)
     for cycle in range(1, task.preset.cycles):
         part = v_cycle(level, part, replace(task, seed=seed + cycle))
     anew = task.preset.anew
     if anew and LEAST_ANEW < graph.n <= task.preset.most_anew and kind != "clusters":
         again = replace(task, seed=seed + task.preset.cycles)
-        part = _better(level, v_cycle(level, part.copy(), again, anew), part, contract)
+        part = _better(level, v_cycle(level, part.copy(), again, anew), part, task)
     if kind == "clusters":
         other = propagation_blocks(graph, contract, edge_weights(graph), preset=preset, seed=seed)
-        part = _better(level, other[order], part, contract)
+        part = _better(level, other[order], part, task)
     if objective != "cut":
         lower_volumes(level, part, task, AIMS[objective])
     return MultilevelBlocks(scattered(part, order, threads), scattered(start, order, threads))
 
 
-def _better(level: GraphLevel, other: Part, part: Part, contract: Contract) -> Part:
-    """Return `other` if it cuts less than `part` and satisfies the contract if `part` does.
+def _better(level: GraphLevel, other: Part, part: Part, task: MultilevelTask) -> Part:
+    """Return `other` if its borders are shorter, and it satisfies the contract if `part` does.
 
     Otherwise return `part`.
     """
+    contract = task.contract
     holds, held = (
         within(block_weights(level, blocks, contract.k), contract) for blocks in (other, part)
     )
-    better = cut_of(level, other) < cut_of(level, part)
+    better = border_length(level, other, task) < border_length(level, part, task)
     return other if better and holds >= held else part
 
 
@@ -174,10 +176,10 @@ def halved_blocks(
         recursive_bisection(level, contract.targets, 2 * BALANCE, seed + turn, deal)
         for turn, deal in enumerate(DEALS)
     ]
-    best = min(halved, key=lambda part: cut_of(level, part))
+    best = min(halved, key=lambda part: border_length(level, part, task))
     start = placed(level, best, task, 0).part
     found = [v_cycle(level, start, task, rounding) for rounding in (None, THOROUGH)]
-    part = min(found, key=lambda part: cut_of(level, part))
+    part = min(found, key=lambda part: border_length(level, part, task))
     if objective != "cut":
         lower_volumes(level, part, task, AIMS[objective])
     return scattered(part, order, threads)
