@@ -30,7 +30,9 @@ FloatMatrix = npt.NDArray[np.float32]
 # Set by hand; benchmarks/constants.py shows what other values give.
 LARGE_TARGET = 3.0  # times the median target: blocks worth a place at the rim
 RIM_SAMPLE = 1 << 14  # points among which places at the rim are chosen
-OUTWARD = 0.25  # what a distance from the middle counts, to one from other large blocks
+# Weight of a place's distance from the middle, relative to that from other large blocks. From 0.15
+# to 0.35, largest volumes differ by 2 %.
+OUTWARD = 0.25
 
 
 @dataclass(eq=False)
@@ -115,9 +117,9 @@ def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArra
 def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Return `count` of the points `among`, each as far as possible from the previous ones.
 
-    Distances are the largest along an axis, by which no place between two corners of a box is
-    farther from both than another corner is. Of places equally far, those far from the middle are
-    preferred: in a corner, a block has the shortest border.
+    The distance is the largest difference of coordinates: a free corner of a box is then as far
+    from its neighbours as any point between them. Of points equally far, those far from the middle
+    are preferred: in a corner, a block has the shortest border.
     """
     candidates = sample[among]
     middle = 0.5 * (sample.min(axis=0) + sample.max(axis=0))

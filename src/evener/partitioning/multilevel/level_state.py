@@ -4,8 +4,8 @@ Several initial partitions of the coarsest level are made, since they are cheap 
 k-means places blocks by distance, which is best for meshes of well-shaped cells; for large graphs
 without coordinates, points are computed from hop distances. Recursive bisection uses only edges,
 and is better if cells are stretched or differ in size by orders of magnitude. All partitions are
-rounded by diffusion and refined, and those of least cut are used, or, if the largest volume is the
-objective, those whose longest border of a block is shortest.
+rounded by diffusion and refined. Those of least cut are used; if the largest volume is the
+objective, those in which no block has a long border.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def worth_following(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
 
 
 def border_length(level: GraphLevel, part: Part, task: MultilevelTask) -> float:
-    """Return the weight of the cut edges: all, or those of one block if that is the objective."""
+    """Return the weight of all cut edges; for the largest volume, the most of any block's."""
     if task.objective == "max_volume":
         return float(block_borders(level, part, task.contract.k).max())
     return cut_of(level, part)
