@@ -61,7 +61,7 @@ def start_along_curve(points: FloatMatrix, weights: FloatArray, targets: FloatAr
 
 
 def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) -> Centres:
-    """Return centres: large blocks evenly spread over the rim of the box, the rest along the curve.
+    """Return centres: large blocks at the rim of the box, corners first; others along the curve.
 
     If no block is large, or all are, the result is that of start_along_curve.
     """
@@ -83,7 +83,7 @@ def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) 
         targets[~large],
     )  # fmt: skip
     places = np.empty((targets.size, d), np.float32)
-    # Larger ones first: they were chosen first, where there is most room.
+    # The largest blocks get the places chosen first, which are in corners.
     places[np.flatnonzero(large)[np.argsort(-targets[large], kind="stable")]] = sample[chosen]
     places[~large] = rest.places
     return Centres(places, (targets / targets.mean()) ** (1 / d))

@@ -56,11 +56,11 @@ PLACED = 2_000  # vertices of the smallest graph, which is bisected
 OTHER_PLACED, OTHER_SHRINKAGE = 4_000, 3.0  # PLACED, and shrink_by, for the second partition
 BISECTIONS, REFINED = 4, 2  # number of bisections; how many of them, of least cut, are refined
 MOST_PLACES = 100_000  # fronts are chosen on a graph of at most this many vertices x directions
-# (Cut of straight fronts) / (cut of the first partition). Fronts above STRAIGHT on a coarse graph
-# are not tried on the whole graph. If fronts are below CLEARLY on the whole graph, and satisfy the
-# limits, no other partition is made: refined on finer levels, the first falls to 0.8 of its cut in
-# 2-D, to 0.52 to 0.75 in 3-D. Measured: fronts at 0.78 were 18 % worse than the first, refined
-# (cells of a 3-D mesh); at 0.71 to 0.75 (grids), 3 to 12 % better.
+# (Border length of straight fronts) / (that of the first partition), measured for the cut. Fronts
+# above STRAIGHT on a coarse graph are not tried on the whole graph. If fronts are below CLEARLY on
+# the whole graph, and satisfy the limits, no other partition is made: refined on finer levels, the
+# first falls to 0.8 of its cut in 2-D, to 0.52 to 0.75 in 3-D. Measured: fronts at 0.78 were 18 %
+# worse than the first, refined (cells of a 3-D mesh); at 0.71 to 0.75 (grids), 3 to 12 % better.
 STRAIGHT, CLEARLY = 1.2, 0.76
 SIDE_OFF = 2 * BALANCE  # a block of a start may be off its target by this fraction
 
@@ -116,7 +116,7 @@ def _combined_tries(
 
     part (n,): the first partition. below: this level, coarsened further. The second partition is
     made by bisection on clusters of different size. The third is made by `starting_blocks` on the
-    coarsest level of `below`; it is ignored if it cuts much more, as it then has no good borders.
+    coarsest level of `below`; it is ignored if its borders are much longer, as none is then good.
     """
     level, depth, targets = small.coarsest, len(small.above), task.contract.targets
     if task.preset.rivals > 1:

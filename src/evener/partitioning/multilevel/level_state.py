@@ -262,7 +262,11 @@ def worth_following(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
 
 
 def border_length(level: GraphLevel, part: Part, task: MultilevelTask) -> float:
-    """Return the weight of all cut edges; for the largest volume, the most of any block's."""
+    """Return the length of borders by which partitions are compared.
+
+    This is the weight of all cut edges or, if the largest volume is the objective, the largest
+    weight of the edges that leave one block.
+    """
     if task.objective == "max_volume":
         return float(block_borders(level, part, task.contract.k).max())
     return cut_of(level, part)
